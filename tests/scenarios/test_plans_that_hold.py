@@ -296,6 +296,16 @@ def test_a_plan_that_holds_after_the_time_limit_is_not_found():
     assert page.failure_words(late) == "held after the time limit"
 
 
+def test_shares_found_after_parts_of_the_time_count_all_seeds():
+    settings = json.loads((kept.FOLDER / "settings.json").read_text())
+    limit = settings["plan"]["time_limit_s"]
+    times = [limit / 8, limit / 4 + 0.1, limit, limit + 0.1]  # the last is too late, and a fifth seed has no plan
+    rows = [{"success": True, "first_solution_s": 0.1, "first_holding_s": time} for time in times]
+    rows.append({"success": False, "first_solution_s": None, "first_holding_s": None})
+    own = page.Study({"settings": settings, "cells": {"planar_hand.default.plan": rows}})
+    assert page.within_rows(own) == [["planar_hand", "20 %", "20 %", "40 %", "60 %"]]
+
+
 def test_percentiles_are_values_that_were_measured():
     assert page.percentile([3.0, 1.0, 2.0, 4.0], 0.5) == 2.0
     assert page.percentile([3.0, 1.0, 2.0, 4.0], 0.95) == 4.0

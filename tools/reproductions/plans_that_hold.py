@@ -93,6 +93,21 @@ def success_rows(study: Study) -> list[list]:
     return rows
 
 
+def parts_of_limit(study: Study) -> list[float]:
+    return [part * study.settings["plan"]["time_limit_s"] for part in (0.125, 0.25, 0.5, 1)]
+
+
+def within_rows(study: Study) -> list[list]:
+    """Shares of all seeds that have a plan that holds after parts of the time: where the last part still adds many, time is what bounds them."""
+    rows = []
+    for name in study.systems():
+        own, seconds = study.rows(name), [row["first_holding_s"] for row in study.found(name)]
+        if own:
+            counts = [sum(value <= limit for value in seconds) for limit in parts_of_limit(study)]
+            rows.append([name, *(f"{100 * count / len(own):.0f} %" for count in counts)])
+    return rows
+
+
 def judge_rows(study: Study) -> list[list]:
     """Of all seeds: the plan that was returned passes this judge. Of those found: it arrives in this plant."""
     judges, plants = study.settings["plan"]["judges"], bar_plants(study)
@@ -336,6 +351,10 @@ Shares come with Wilson's interval of 95 %; times are p50 and p95 in seconds. No
 {shares}
 
 Dots with intervals; dotted lines and bars say what was asked.
+
+Found by then; where the last column is well above the one before, more time would find more.
+
+{table(["system", *(f"{limit:g} s" for limit in parts_of_limit(study))], within_rows(study))}
 
 ## Which judges the plans pass, and where they lead
 
