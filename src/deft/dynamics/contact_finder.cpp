@@ -15,8 +15,7 @@ void ContactFinder::find(const Eigen::VectorXd& q, contact::ContactProblem& prob
     scene_->find_contacts(settings.contact_margin, state_);
     has_contacts_ = true;
   }
-  assembler_.assemble(state_, {.midpoint_forces = settings.midpoint_forces, .friction_arm = settings.friction_arm},
-                      problem);
+  assembler_.assemble(state_, contact::assemble_options(settings), problem);
 }
 
 }  // namespace deft::dynamics

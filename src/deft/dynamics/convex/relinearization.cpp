@@ -69,8 +69,7 @@ void Relinearization::about(const scene::SceneState& start, const Eigen::VectorX
   scene_->model().integrate(start.q, delta, q_);
   scene_->update(q_, end_);
   scene_->find_contacts(settings.contact_margin, end_);
-  assembler_.assemble(end_, {.midpoint_forces = settings.midpoint_forces, .friction_arm = settings.friction_arm},
-                      problem);
+  assembler_.assemble(end_, contact::assemble_options(settings), problem);
   move_columns(delta, problem);
   take_ways(start);
   for (int i = 0; i < problem.J.size(); ++i) {
