@@ -88,7 +88,7 @@ class Study(DeftRuns):
 
     def __init__(self, build: Path):
         super().__init__(build, ROOT / "out/feedback")
-        self.program = self.program[:12]
+        self.program = self.deft.name.removeprefix("deft-")[:12]
 
     def plan(self, name: str) -> tuple[Path, dict]:
         """Folder and summary of the plan. @throws Failed if the planner finds none."""

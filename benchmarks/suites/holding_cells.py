@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import subprocess
 import time
 from dataclasses import dataclass
@@ -69,6 +70,29 @@ def commit_of(root: Path = ROOT) -> str:
     return head + "+" * (git("diff", "--quiet", "HEAD").returncode == 1)
 
 
+def files_below(folder: Path) -> dict[str, str]:
+    """Digests of all files, by path."""
+    return {path.relative_to(folder).as_posix(): digest_of_file(path) for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def tree_of(commit: str, work: Path, root: Path = ROOT) -> Path:
+    """The files of a commit: the working tree where it has the same sources of the program and the same scenes, a copy below `work` where it has not.
+    @throws Failed if the clone does not have the commit."""
+    copy = work / f"tree-{commit[:16]}"
+    if not copy.exists():
+        part = copy.with_suffix(".part")
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        archive = subprocess.run(["git", "-C", str(root), "archive", commit], capture_output=True)
+        if archive.returncode:
+            said = archive.stderr.decode(errors="replace").strip()
+            raise Failed(f"the study is of commit {commit}, which is not in this clone (of a shallow one: git fetch --unshallow): {said}")
+        subprocess.run(["tar", "-x", "-C", str(part)], input=archive.stdout, check=True)
+        part.rename(copy)
+    same = sources_digest(copy) == sources_digest(root) and files_below(copy / "scenes").items() <= files_below(root / "scenes").items()
+    return root if same else copy
+
+
 @dataclass(frozen=True)
 class Settings:
     """settings.json: `values` as it is, `sha256` of the file."""
@@ -130,8 +154,9 @@ def write_seeds(folder: Path, root: Path = ROOT) -> Path:
     return file
 
 
-def read_seeds(folder: Path) -> list[int]:
-    """The seeds of the study. @throws Failed if none are drawn, or if settings or seeds were changed since."""
+def read_drawn(folder: Path) -> dict:
+    """seeds.json: the seeds of the study, and the commit that froze its settings and with them its program.
+    @throws Failed if none are drawn, or if settings or seeds were changed since."""
     settings, file = Settings.read(folder / "settings.json"), folder / "seeds.json"
     if not file.exists():
         raise Failed(f"{file} is not there: freeze settings.json by a commit, then draw with --draw-seeds (or try --pilot)")
@@ -140,7 +165,12 @@ def read_seeds(folder: Path) -> list[int]:
         raise Failed(f"{file}: the seeds were drawn for other settings; commit settings.json, then draw again with --draw-seeds")
     if drawn["seeds"] != draw_seeds(settings, drawn["commit"]):
         raise Failed(f"{file}: these are not the seeds of the rule")
-    return drawn["seeds"]
+    return drawn
+
+
+def read_seeds(folder: Path) -> list[int]:
+    """The seeds of the study. @throws Failed as read_drawn."""
+    return read_drawn(folder)["seeds"]
 
 
 @dataclass(frozen=True)

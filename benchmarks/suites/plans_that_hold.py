@@ -8,6 +8,7 @@ import math
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -23,10 +24,12 @@ from .holding_cells import (
     commit_of,
     compiler_of,
     digest,
+    read_drawn,
     read_seeds,
     scene_digest,
     simulator_versions,
     sources_digest,
+    tree_of,
     write_seeds,
 )
 from .programs import ROOT, DeftRuns, Failed, print_absent, say
@@ -49,13 +52,33 @@ class Study(DeftRuns):
     exit_codes: ClassVar[dict[str, tuple[int, ...]]] = {"plan": (0, 1)}
 
     def __init__(
-        self, build: Path, settings: Settings, seeds: list[int], store: CellStore, work: Path, scenes: Path = ROOT / "scenes/planning"
+        self,
+        build: Path,
+        settings: Settings,
+        seeds: list[int],
+        store: CellStore,
+        work: Path,
+        scenes: Path | None = None,
+        tree: Path = ROOT,
     ):
+        """@param tree  whose sources make the program: the working tree, built in `build`, or another one, which is built by the same compiler."""
         super().__init__(build, work)
-        self.settings, self.seeds, self.store, self.scenes = settings, seeds, store, scenes
-        self.depends = digest(sources_digest(), compiler_of(build))
+        self.settings, self.seeds, self.store, self.tree = settings, seeds, store, tree
+        self.scenes = scenes or tree / "scenes/planning"
+        self.depends = digest(sources_digest(tree), compiler_of(build))
         self.versions = simulator_versions()
         self.absent: dict[str, str] = {}
+
+    def built(self) -> Path:
+        """The program of the tree, which is made where it is not there."""
+        if self.tree == ROOT:
+            return super().built()
+        built = self.tree / "build/release/deft"
+        if not built.exists():
+            say(f"the program of the study is not that of the working tree: {self.tree} is built")
+            if subprocess.run(["bash", "run", "build", "deft"], cwd=self.tree, stdin=subprocess.DEVNULL).returncode:
+                raise Failed(f"{self.tree}: the program of the study cannot be built")
+        return built
 
     def values(self, *path: str) -> dict:
         found = self.settings.values
@@ -82,7 +105,7 @@ class Study(DeftRuns):
             system.pop(name, None)
         for name in ("what", "seeds", "systems"):
             variant.pop(name, None)
-        return digest(self.depends, scene_digest(self.scene(cell.system)), system, self.tolerances(cell.system), variant, self.values("plan"),
+        return digest(self.depends, scene_digest(self.scene(cell.system), self.tree / "scenes"), system, self.tolerances(cell.system), variant, self.values("plan"),
                       [self.seeds[k] for k in self.block(cell)])  # fmt: skip
 
     def play_key(self, cell: Cell, plans: list[dict]) -> str:
@@ -318,11 +341,16 @@ def chosen(words: list[str], values: dict) -> tuple[list[str], list[str]]:
 
 
 def open_study(build: Path, pilot: bool = False) -> Study:
-    """The study as it is frozen, with its seeds and cells; or the pilot, with seeds that the study has not. SIGTERM ends what it started, as Ctrl-C does."""
+    """The study as it is frozen, with its seeds, its cells and the program of the commit that froze it; or the pilot: the program of the working tree, with
+    seeds that the study has not. SIGTERM ends what it started, as Ctrl-C does."""
     settings, work = Settings.read(FOLDER / "settings.json"), ROOT / "out/plans-that-hold"
-    seeds = settings.values["seeds"]["pilot"] if pilot else read_seeds(FOLDER)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return Study(build, settings, seeds, CellStore(work / "pilot" if pilot else FOLDER / "cells", commit_of()), work)
+    if pilot:
+        return Study(build, settings, settings.values["seeds"]["pilot"], CellStore(work / "pilot", commit_of()), work)
+    drawn = read_drawn(FOLDER)
+    tree = tree_of(drawn["commit"], work)
+    commit = commit_of() if tree == ROOT else drawn["commit"]
+    return Study(build, settings, drawn["seeds"], CellStore(FOLDER / "cells", commit), work, tree=tree)
 
 
 def bench_plans_that_hold(build: Path, rounds: int, arguments: list[str]) -> dict:

@@ -34,31 +34,47 @@ def output_of(command: list[str], **environment: str) -> str:
 
 
 class DeftRuns:
-    """Runs of a copy of `deft`, so that a build meanwhile does not change a study, in several threads; they can be ended together."""
+    """Runs of a copy of `deft`, so that a build meanwhile does not change a study, in several threads; they can be ended together. The copy is made when
+    it is first needed."""
 
     exit_codes: ClassVar[dict[str, tuple[int, ...]]] = {}  # that are results, by command; others: 0, 1 and 3
 
     def __init__(self, build: Path, work: Path):
-        built, self.work = build / "deft", work
-        if not built.exists():
-            raise Failed(f"{built} is not there; ./run build makes it")
+        self.build, self.work = build, work
         self.work.mkdir(parents=True, exist_ok=True)
-        self.program = hashlib.sha256(built.read_bytes()).hexdigest()
-        self.deft = self.work / f"deft-{self.program[:16]}"
-        if not self.deft.exists():
-            part = self.deft.with_suffix(".part")
-            shutil.copy2(built, part)
-            part.rename(self.deft)
         self.running: set[subprocess.Popen] = set()
         self.lock, self.stopped = threading.Lock(), False
+        self.copying = threading.Lock()
+        self.copy: Path | None = None
+
+    def built(self) -> Path:
+        """The program as it was built. @throws Failed if it is not there."""
+        built = self.build / "deft"
+        if not built.exists():
+            raise Failed(f"{built} is not there; ./run build makes it")
+        return built
+
+    @property
+    def deft(self) -> Path:
+        """The copy, named by its digest."""
+        with self.copying:
+            if self.copy is None:
+                built = self.built()
+                self.copy = self.work / f"deft-{hashlib.sha256(built.read_bytes()).hexdigest()[:16]}"
+                if not self.copy.exists():
+                    part = self.copy.with_suffix(".part")
+                    shutil.copy2(built, part)
+                    part.rename(self.copy)
+            return self.copy
 
     def call(self, folder: Path, command: str, *arguments: str) -> dict:
         """summary.json of a run folder that this command writes. @throws Failed if it ends without a result."""
         shutil.rmtree(folder, ignore_errors=True)
+        deft = str(self.deft)
         with self.lock:
             if self.stopped:
                 raise Failed("interrupted")
-            process = subprocess.Popen([str(self.deft), command, *arguments, "--out", str(folder), "--quiet"], cwd=ROOT, stdin=subprocess.DEVNULL,
+            process = subprocess.Popen([deft, command, *arguments, "--out", str(folder), "--quiet"], cwd=ROOT, stdin=subprocess.DEVNULL,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)  # fmt: skip
             self.running.add(process)
         _, errors = process.communicate()

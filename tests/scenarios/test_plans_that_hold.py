@@ -155,18 +155,52 @@ def test_keys_depend_on_sources_models_and_compiler(tmp_path):
         kept.compiler_of(tmp_path / "models")
 
 
-def test_seeds_are_drawn_once_from_the_commit_that_froze_the_settings(tmp_path):
-    def git(*words):
-        subprocess.run(["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)
+def git(folder, *words):
+    subprocess.run(["git", "-C", str(folder), "-c", "user.name=a", "-c", "user.email=a@b", *words], check=True, capture_output=True)
 
-    git("init")
+
+def test_the_program_of_a_study_is_that_of_its_commit(laboratory):
+    root, work = laboratory.folder / "root", laboratory.folder / "trees"
+    for name, text in {"src/deft/step.cpp": "int a;", "scenes/planning/a.deft.yaml": "a"}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    (root / "run").write_text('[ "$*" = "build deft" ] && mkdir -p build/release && cp src/deft/step.cpp build/release/deft\n')
+    git(root, "init")
+    git(root, "add", ".")
+    git(root, "commit", "-m", "frozen")
+    commit = kept.commit_of(root)
+    # Words and further scenes do not matter.
+    (root / "src/deft/README.md").write_text("words")
+    (root / "scenes/planning/b.deft.yaml").write_text("b")
+    assert kept.tree_of(commit, work, root) == root
+    (root / "scenes/planning/a.deft.yaml").write_text("c")
+    assert kept.tree_of(commit, work, root) == work / f"tree-{commit[:16]}"
+    (root / "scenes/planning/a.deft.yaml").write_text("a")
+    (root / "src/deft/step.cpp").write_text("int b;")
+    tree = kept.tree_of(commit, work, root)
+    assert (tree / "src/deft/step.cpp").read_text() == "int a;"
+    with pytest.raises(Failed, match="0123456789012345678901234567890123456789, which is not in this clone"):
+        kept.tree_of("0123456789012345678901234567890123456789", work, root)
+    # It is built when it is needed, and not before.
+    usual = laboratory.make()
+    made = study.Study(usual.build, usual.settings, usual.seeds, usual.store, work, tree=tree)
+    assert made.depends != usual.depends and made.scenes == tree / "scenes/planning" and not (tree / "build").exists()
+    assert made.deft.read_text() == "int a;"
+    (tree / "build/release/deft").unlink()
+    (tree / "run").write_text("exit 3\n")
+    with pytest.raises(Failed, match="cannot be built"):
+        study.Study(usual.build, usual.settings, usual.seeds, usual.store, work, tree=tree).built()
+
+
+def test_seeds_are_drawn_once_from_the_commit_that_froze_the_settings(tmp_path):
+    git(tmp_path, "init")
     (tmp_path / "settings.json").write_text((kept.FOLDER / "settings.json").read_text())
     with pytest.raises(Failed, match="freeze"):
         kept.read_seeds(tmp_path)
     with pytest.raises(Failed, match="commit it first"):
         kept.write_seeds(tmp_path, tmp_path)
-    git("add", ".")
-    git("commit", "-m", "frozen")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-m", "frozen")
     file = kept.write_seeds(tmp_path, tmp_path)
     seeds = kept.read_seeds(tmp_path)
     assert len(set(seeds)) == 50 and min(seeds) >= 1000 and max(seeds) < 1000000 and not set(seeds) & {1, 2, 3}
