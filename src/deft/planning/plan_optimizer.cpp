@@ -125,7 +125,7 @@ class OptimizerRun {
     std::uint64_t number = 0;
     holds_ = result_.held_before;
     while (!holds_ && !legs_.empty() && !deadline_.due()) improve(number++);
-    if (result_.plan.verdicts.empty()) judge(result_.plan);
+    if (result_.plan.verdicts.empty()) judge(result_.plan, nullptr);
     result_.holds = holds_;
     chain_nodes();
     result_.time_s = clock_.seconds();
