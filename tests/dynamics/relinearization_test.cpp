@@ -159,7 +159,9 @@ TEST(ContactsAfter, CarriesWhatHardlyMovesAndFindsTheRest) {
     EXPECT_LT((end.contacts[k].p_WA - end.contacts[k].p_WB - end.contacts[k].gap * end.contacts[k].nhat_BA_W).norm(),
               1e-15);
     // What moved much is found as by itself, to the bit.
-    if (k >= 8) EXPECT_EQ(end.contacts[k].gap, found.contacts[k].gap);
+    if (k >= 8) {
+      EXPECT_EQ(end.contacts[k].gap, found.contacts[k].gap);
+    }
   }
   const BodyWay& way = after.ways()[to_size(start.contacts.back().body_a)];
   const Vector3d p(1, 2, 3);
