@@ -41,8 +41,8 @@ void print_verdicts(const Json& holds) {
                row["success"].get<bool>()  ? "holds"
                : row.value("judged", true) ? "does not hold"
                                            : "is not judged",
-               value(row["goal_error"]["position_m"]),
-               value(row["goal_error"]["rotation_rad"]), value(row["goal_error"]["joint"]),
+               value(row["goal_error"]["position_m"]), value(row["goal_error"]["rotation_rad"]),
+               value(row["goal_error"]["joint"]),
                row.contains("share") ? fmt::format(", in {} of the worlds", value(row["share"])) : "");
 }
 

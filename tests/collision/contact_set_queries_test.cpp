@@ -54,7 +54,8 @@ TEST(ContactSet, FoundAgainKeepsThePairsThatStay) {
     std::vector<ShapeSpec> shapes(to_size(cubes), cube(0.06));
     shapes.push_back(ground());
     Scene scene(shapes);
-    for (int k = 1; k <= cubes; ++k) scene.X[to_size(k)].translation() = Vector3d(0.002 * k, 0.001 * k, 0.06 * k - 0.03);
+    for (int k = 1; k <= cubes; ++k)
+      scene.X[to_size(k)].translation() = Vector3d(0.002 * k, 0.001 * k, 0.06 * k - 0.03);
     std::vector<ContactPair> before = scene.find(0.01);
     for (ContactPair& contact : before) contact.gap = 7;  // none that is computed
     std::vector<char> stay(scene.X.size(), 1);

@@ -209,9 +209,7 @@ void CollisionWorld::Impl::find_contacts(std::span<const RigidTransform> X_WB, d
   auto kept = before.begin();
   for (const auto& [i, j] : candidates) {
     if (!stay.empty() && stay[info[i].body] != 0 && stay[info[j].body] != 0) {
-      const auto pair_of = [](const ContactPair& contact) {
-        return IndexPair(contact.geometry_a, contact.geometry_b);
-      };
+      const auto pair_of = [](const ContactPair& contact) { return IndexPair(contact.geometry_a, contact.geometry_b); };
       while (kept != before.end() && pair_of(*kept) < IndexPair(i, j)) ++kept;
       for (; kept != before.end() && pair_of(*kept) == IndexPair(i, j); ++kept) contacts.push_back(*kept);
       continue;

@@ -56,8 +56,8 @@ class CollisionWorld {
                      std::vector<ContactPair>& contacts) const;
 
   /// The same after a motion in which some bodies have hardly moved: where both bodies of a pair stay, its contacts are
-  /// those of `before` as they were, and nothing is computed. @param before  found with the same margin, in the order of
-  /// find_contacts; must not be `contacts`. @param stay  per body, as many as the geometries' bodies.
+  /// those of `before` as they were, and nothing is computed. @param before  found with the same margin, in the order
+  /// of find_contacts; must not be `contacts`. @param stay  per body, as many as the geometries' bodies.
   /// @throws std::invalid_argument for too few of these, and as find_contacts.
   void find_contacts_again(std::span<const RigidTransform> X_WB, double margin, std::span<const ContactPair> before,
                            std::span<const char> stay, CollisionWorkspace& workspace,

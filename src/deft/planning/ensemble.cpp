@@ -167,8 +167,7 @@ void log_verdicts(std::span<const Verdict> verdicts) {
                            verdict.success  ? "holds"
                            : verdict.judged ? "does not hold"
                                             : "is cut short",
-                           verdict.error.position_m,
-                           verdict.error.rotation_rad, verdict.error.joint, verdict.time_s));
+                           verdict.error.position_m, verdict.error.rotation_rad, verdict.error.joint, verdict.time_s));
 }
 
 Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, int threads)

@@ -16,7 +16,7 @@
 #include "deft/contact/assemble.hpp"
 #include "deft/contact/contact_problem.hpp"
 #include "deft/core/index.hpp"
-#include "deft/dynamics/contacts_after.hpp"
+#include "deft/dynamics/contact_finder.hpp"
 #include "deft/dynamics/step_model.hpp"
 
 namespace deft::dynamics {

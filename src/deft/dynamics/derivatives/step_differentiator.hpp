@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "deft/dynamics/contacts_after.hpp"
+#include "deft/dynamics/contact_finder.hpp"
 #include "deft/dynamics/coulomb_corrections.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
