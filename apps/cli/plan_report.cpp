@@ -16,6 +16,7 @@ Json verdict_row(const planning::Verdict& verdict) {
            {"goal_error", error_of(verdict.error)},
            {"time_s", number(verdict.time_s)}};
   if (verdict.share >= 0) row["share"] = number(verdict.share);
+  if (!verdict.judged) row["judged"] = false;
   return row;
 }
 
@@ -37,8 +38,11 @@ void print_verdicts(const Json& holds) {
   };
   for (const Json& row : holds)
     fmt::print("  {:<13} {}, error {} m  {} rad  joint {}{}\n", row["judge"].get<std::string>(),
-               row["success"].get<bool>() ? "holds" : "does not hold", value(row["goal_error"]["position_m"]),
-               value(row["goal_error"]["rotation_rad"]), value(row["goal_error"]["joint"]),
+               row["success"].get<bool>()  ? "holds"
+               : row.value("judged", true) ? "does not hold"
+                                           : "is not judged",
+               value(row["goal_error"]["position_m"]), value(row["goal_error"]["rotation_rad"]),
+               value(row["goal_error"]["joint"]),
                row.contains("share") ? fmt::format(", in {} of the worlds", value(row["share"])) : "");
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "contact_sets.hpp"
+#include "deft/core/index.hpp"
 
 namespace deft::collision {
 namespace contact_set_queries_test {
@@ -44,6 +45,37 @@ TEST(ContactSet, DoesNotDependOnWhatWasAskedBefore) {
       EXPECT_EQ(contacts[c].gap, again[c].gap);
       EXPECT_EQ(contacts[c].nhat_BA_W, again[c].nhat_BA_W);
     }
+  }
+}
+
+TEST(ContactSet, FoundAgainKeepsThePairsThatStay) {
+  // Three cubes in a stack on the ground, and one that is looked at from a tree of boxes as well as from a list.
+  for (const int cubes : {3, 40}) {
+    std::vector<ShapeSpec> shapes(to_size(cubes), cube(0.06));
+    shapes.push_back(ground());
+    Scene scene(shapes);
+    for (int k = 1; k <= cubes; ++k)
+      scene.X[to_size(k)].translation() = Vector3d(0.002 * k, 0.001 * k, 0.06 * k - 0.03);
+    std::vector<ContactPair> before = scene.find(0.01);
+    for (ContactPair& contact : before) contact.gap = 7;  // none that is computed
+    std::vector<char> stay(scene.X.size(), 1);
+    stay[2] = 0;
+    scene.X[2].translation() += Vector3d(1e-3, 0, 0);
+    const std::vector<ContactPair> expected = scene.find(0.01);
+    std::vector<ContactPair> again;
+    scene.world.find_contacts_again(scene.X, 0.01, before, stay, scene.workspace, again);
+    ASSERT_EQ(again.size(), expected.size());
+    int kept = 0;
+    for (std::size_t c = 0; c < again.size(); ++c) {
+      EXPECT_EQ(again[c].id, expected[c].id);
+      const bool stays = again[c].body_a != 2 && again[c].body_b != 2;
+      kept += stays;
+      EXPECT_EQ(again[c].gap, stays ? 7 : expected[c].gap);
+    }
+    EXPECT_EQ(kept, 4 * (cubes - 2));
+    stay.pop_back();
+    EXPECT_THROW(scene.world.find_contacts_again(scene.X, 0.01, before, stay, scene.workspace, again),
+                 std::invalid_argument);
   }
 }
 

@@ -154,19 +154,22 @@ TEST(SceneLcs, StepsAsTheModelInSpace) {
   spec.step.model = scene::ModelKind::kStewartTrinkle;
   spec.step.h = 0.01;
   spec.step.contact_margin = kInfinity;
-  const scene::Scene scene = test::build(std::move(spec));
-  SceneLinearizer linearizer(scene);
-  SceneLcs lcs;
-  Draws random(3);
-  for (int k = 0; k < 20; ++k) {
-    dynamics::State start{.q = scene.initial_configuration(), .v = VectorXd::Zero(scene.nv())};
-    for (int i = 2; i < 6; ++i) start.v(i) = random.uniform(-0.4, 0.4);
-    const VectorXd u = VectorXd::Constant(1, random.uniform(0, 0.05));
-    linearizer.linearize(start, u, {}, lcs);
-    const Next next = step(lcs.system, lcs.x, u);
-    const VectorXd expected = model_step(scene, linearizer, start, u);
-    // Positions: rotations are composed by the model and added by the system, which is the same from where it is taken.
-    EXPECT_LT((next.x - expected).norm(), 1e-9) << k;
+  for (const double arm : {1.0, 0.54}) {
+    spec.step.friction_arm = arm;
+    const scene::Scene scene = test::build(spec);
+    SceneLinearizer linearizer(scene);
+    SceneLcs lcs;
+    Draws random(3);
+    for (int k = 0; k < 20; ++k) {
+      dynamics::State start{.q = scene.initial_configuration(), .v = VectorXd::Zero(scene.nv())};
+      for (int i = 2; i < 6; ++i) start.v(i) = random.uniform(-0.4, 0.4);
+      const VectorXd u = VectorXd::Constant(1, random.uniform(0, 0.05));
+      linearizer.linearize(start, u, {}, lcs);
+      const Next next = step(lcs.system, lcs.x, u);
+      const VectorXd expected = model_step(scene, linearizer, start, u);
+      // Rotations are composed by the model and added by the system, the same from where it is taken.
+      EXPECT_LT((next.x - expected).norm(), 1e-9) << k << ", friction arm " << arm;
+    }
   }
 }
 

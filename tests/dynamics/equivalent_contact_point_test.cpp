@@ -374,6 +374,9 @@ TEST(EquivalentContactPoint, RefusesWhatItDoesNotKnow) {
   scene::SceneSpec smooth = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
   smooth.step.kappa = 100;
   EXPECT_NE(refusal(smooth).find("step.kappa is 100"), std::string::npos);
+  scene::SceneSpec even = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
+  even.step.friction_arm = 0.54;
+  EXPECT_NE(refusal(even).find("step.friction_arm is 0.54, valid: 1"), std::string::npos);
   scene::SceneSpec planar = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
   planar.world.models.push_back(
       test::body("slider", multibody::JointKind::kAxes, {test::slide("s", {1, 0, 0})}, kBrick, 1, 1, 0.5, at(3, 0, 1)));

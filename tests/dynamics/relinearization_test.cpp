@@ -130,6 +130,44 @@ TEST(Relinearization, ABallRollsAsFarAsWithoutIt) {
   EXPECT_NEAR((rolled(1) - rolled(0)).norm(), 0, 1e-4);
 }
 
+TEST(ContactsAfter, CarriesWhatHardlyMovesAndFindsTheRest) {
+  // Three boxes on a floor: one stays, one moves by less than 1e-8, one by much.
+  const auto box = [](const char* name, double x) {
+    return test::free_body(name, BoxSpec{{0.1, 0.1, 0.1}}, 1, 0.01, 0.5, at(x, 0, 0.05));
+  };
+  const scene::Scene scene = test::build(test::scene_spec(
+      {box("a", 0), box("b", 1), box("c", 2), test::fixed_body("floor", HalfSpaceSpec{Vector3d::UnitZ(), 0}, 0.5)}));
+  scene::SceneState start = scene.make_state(), end = scene.make_state(), found = scene.make_state();
+  constexpr double kMargin = 0.05;
+  scene.update(scene.initial_configuration(), start);
+  scene.find_contacts(kMargin, start);
+  VectorXd delta = VectorXd::Zero(scene.nv()), q;  // [ω, v] of each
+  delta.segment<6>(6) << 3e-9, -2e-9, 1e-9, 2e-9, -4e-9, 3e-9;
+  delta.segment<6>(12) << 0.02, 0.01, 0.3, 0.02, 0.01, 0.01;
+  scene.model().integrate(start.q, delta, q);
+  scene.update(q, end);
+  scene.update(q, found);
+  scene.find_contacts(kMargin, found);
+  ContactsAfter after;
+  after.find(scene, start, kMargin, end);
+  ASSERT_EQ(end.contacts.size(), found.contacts.size());
+  ASSERT_EQ(end.contacts.size(), 12u);
+  for (std::size_t k = 0; k < 12; ++k) {
+    EXPECT_EQ(end.contacts[k].id, found.contacts[k].id);
+    EXPECT_NEAR(end.contacts[k].gap, found.contacts[k].gap, 1e-15);
+    EXPECT_LT((end.contacts[k].p_WA - found.contacts[k].p_WA).norm(), 2e-8);
+    EXPECT_LT((end.contacts[k].p_WA - end.contacts[k].p_WB - end.contacts[k].gap * end.contacts[k].nhat_BA_W).norm(),
+              1e-15);
+    // What moved much is found as by itself, to the bit.
+    if (k >= 8) {
+      EXPECT_EQ(end.contacts[k].gap, found.contacts[k].gap);
+    }
+  }
+  const BodyWay& way = after.ways()[to_size(start.contacts.back().body_a)];
+  const Vector3d p(1, 2, 3);
+  EXPECT_LT((way.back(way.forth(p)) - p).norm(), 1e-14);
+}
+
 TEST(Relinearization, AWarmStepAllocatesNothing) {
   const scene::Scene scene = test::build(turntable(2, scene::Cone::kCone));
   const auto model = make_step_model(scene);

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "deft/core/index.hpp"
 #include "deft/planning/ensemble.hpp"
+#include "deft/planning/feasibility/deadline.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/planner.hpp"
+#include "deft/planning/reasons.hpp"
 #include "deft/plant/plant.hpp"
 #include "planning/planning_scenes.hpp"
 
@@ -119,6 +122,31 @@ TEST(Judges, DrawnWorldsThatRefuseAPlanAreKnownAfterwards) {
   Judges alone(scene, goal, 4, 1), others(scene, goal, 5, 1);
   EXPECT_EQ(ask(alone).error.position_m, verdict.error.position_m);
   EXPECT_NE(ask(others).error.position_m, verdict.error.position_m);
+}
+
+TEST(Judges, DecideNothingOnceTheTimeIsOver) {
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kAll}));
+  const Goal goal(scene, scene.spec().goals.front(), false);
+  const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
+  Judges judges(scene, goal, 1, 2);
+  const RunClock clock;
+  const std::function<bool()> stop;
+  Deadline deadline;
+  deadline.set(clock, -1, stop);
+  const std::vector<Verdict> verdicts = judges(q, u, std::vector<VectorXd>(5, u), &deadline);
+  ASSERT_EQ(verdicts.size(), 4u);
+  for (const Verdict& verdict : verdicts) {
+    EXPECT_FALSE(verdict.judged) << verdict.judge;
+    EXPECT_FALSE(verdict.success) << verdict.judge;
+    EXPECT_TRUE(std::isnan(verdict.error.position_m)) << verdict.judge;
+  }
+  // None of them counts as a refusal.
+  Tally tally;
+  tally.add(verdicts);
+  EXPECT_EQ(tally.judged, 0);
+  for (const auto& [judge, count] : tally.refused) EXPECT_EQ(count, 0) << judge;
+  // Without the deadline all of them answer.
+  for (const Verdict& verdict : judges(q, u, std::vector<VectorXd>(5, u))) EXPECT_TRUE(verdict.judged) << verdict.judge;
 }
 
 TEST(Judges, WhoDoNotMoveStayWhereTheyAre) {

@@ -104,6 +104,10 @@ struct CollisionWorld::Impl {
   ContactPair make_contact(int a, int b) const {
     return {.geometry_a = a, .geometry_b = b, .body_a = info[a].body, .body_b = info[b].body};
   }
+
+  /// @param stay  per body, as find_contacts_again; empty: all are looked at.
+  void find_contacts(std::span<const RigidTransform> X_WB, double margin, std::span<const ContactPair> before,
+                     std::span<const char> stay, CollisionWorkspace::Impl& w, std::vector<ContactPair>& contacts) const;
 };
 
 struct CollisionWorkspace::Impl {
@@ -172,23 +176,44 @@ CollisionWorkspace CollisionWorld::make_workspace() const {
 
 void CollisionWorld::find_contacts(std::span<const RigidTransform> X_WB, double margin, CollisionWorkspace& workspace,
                                    std::vector<ContactPair>& contacts) const {
+  impl_->find_contacts(X_WB, margin, {}, {}, *workspace.impl_, contacts);
+}
+
+void CollisionWorld::find_contacts_again(std::span<const RigidTransform> X_WB, double margin,
+                                         std::span<const ContactPair> before, std::span<const char> stay,
+                                         CollisionWorkspace& workspace, std::vector<ContactPair>& contacts) const {
+  if (static_cast<int>(stay.size()) < impl_->bodies)
+    throw std::invalid_argument(
+        fmt::format("`stay` has {} entries, the geometries' bodies need {}", stay.size(), impl_->bodies));
+  impl_->find_contacts(X_WB, margin, before, stay, *workspace.impl_, contacts);
+}
+
+void CollisionWorld::Impl::find_contacts(std::span<const RigidTransform> X_WB, double margin,
+                                         std::span<const ContactPair> before, std::span<const char> stay,
+                                         CollisionWorkspace::Impl& w, std::vector<ContactPair>& contacts) const {
   contacts.clear();
-  impl_->check_poses(X_WB);
+  check_poses(X_WB);
   if (std::isnan(margin)) throw std::invalid_argument("the contact margin is NaN");
-  auto& w = *workspace.impl_;
-  w.posed.resize(impl_->shapes.size());
+  w.posed.resize(shapes.size());
   ++w.stamp;
-  for (std::size_t i = 0; i < w.posed.size(); ++i) impl_->set_pose(static_cast<int>(i), X_WB, w.posed[i]);
+  for (std::size_t i = 0; i < w.posed.size(); ++i) set_pose(static_cast<int>(i), X_WB, w.posed[i]);
 
   // Candidates, in the order of the answer.
-  std::span<const IndexPair> candidates = impl_->filter.listed();
-  if (!impl_->filter.is_list()) {
+  std::span<const IndexPair> candidates = filter.listed();
+  if (!filter.is_list()) {
     w.pairs.assign(candidates.begin(), candidates.end());
-    w.tree.find_pairs(impl_->filter, w.posed, margin, w.pairs);
+    w.tree.find_pairs(filter, w.posed, margin, w.pairs);
     std::sort(w.pairs.begin(), w.pairs.end());
     candidates = w.pairs;
   }
+  auto kept = before.begin();
   for (const auto& [i, j] : candidates) {
+    if (!stay.empty() && stay[info[i].body] != 0 && stay[info[j].body] != 0) {
+      const auto pair_of = [](const ContactPair& contact) { return IndexPair(contact.geometry_a, contact.geometry_b); };
+      while (kept != before.end() && pair_of(*kept) < IndexPair(i, j)) ++kept;
+      for (; kept != before.end() && pair_of(*kept) == IndexPair(i, j); ++kept) contacts.push_back(*kept);
+      continue;
+    }
     if (is_far(w.posed[i], w.posed[j], margin)) continue;
     // The half-space, if any, is B for the pair functions.
     const bool is_swapped = w.posed[i].shape->kind == Kind::kHalfSpace;
@@ -198,7 +223,7 @@ void CollisionWorld::find_contacts(std::span<const RigidTransform> X_WB, double 
     find_patch(a, b, proximity, margin, w.patch);
     assign_weights(w.patch.points, margin);
     for (const auto& point : w.patch.points) {
-      ContactPair contact = impl_->make_contact(i, j);
+      ContactPair contact = make_contact(i, j);
       contact.gap = point.gap;
       contact.nhat_BA_W = is_swapped ? Vector3d(-point.n) : point.n;
       contact.p_WA = is_swapped ? point.p_B : point.p_A;

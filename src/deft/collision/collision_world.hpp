@@ -55,6 +55,14 @@ class CollisionWorld {
   void find_contacts(std::span<const RigidTransform> X_WB, double margin, CollisionWorkspace& workspace,
                      std::vector<ContactPair>& contacts) const;
 
+  /// The same after a motion in which some bodies have hardly moved: where both bodies of a pair stay, its contacts are
+  /// those of `before` as they were, and nothing is computed. @param before  found with the same margin, in the order
+  /// of find_contacts; must not be `contacts`. @param stay  per body, as many as the geometries' bodies.
+  /// @throws std::invalid_argument for too few of these, and as find_contacts.
+  void find_contacts_again(std::span<const RigidTransform> X_WB, double margin, std::span<const ContactPair> before,
+                           std::span<const char> stay, CollisionWorkspace& workspace,
+                           std::vector<ContactPair>& contacts) const;
+
   /// How each of `contacts`, found at the same poses, moves with its two geometries; `motions` is cleared. Costs about
   /// as much as finding them. Contacts of a pair must stand together, as find_contacts leaves them; all of a pair's
   /// should be given, or a parallel pair may be classified differently.

@@ -82,6 +82,10 @@ void add_body(const Eigen::Matrix3d& frame_rows, Rows rows, double sign, std::sp
 
 }  // namespace
 
+AssembleOptions assemble_options(const scene::StepSettings& step) {
+  return {.midpoint_forces = step.midpoint_forces, .friction_arm = step.friction_arm};
+}
+
 void friction_points(std::span<const collision::ContactPair> contacts, std::size_t i, double arm, Eigen::Vector3d& p_A,
                      Eigen::Vector3d& p_B) {
   const collision::ContactPair& own = contacts[i];

@@ -15,6 +15,9 @@ struct AssembleOptions {
   double friction_arm = 1;       // in (0, 1], s of friction_points
 };
 
+/// Those that a scene file has chosen.
+AssembleOptions assemble_options(const scene::StepSettings& step);
+
 /// Moves p_A and p_B of contact i of `contacts`, which stand together by pair, to where friction acts if the pressure
 /// in a face is not all in its corners: c + s (p − c), with c the middle of the pair's points of the same normal,
 /// weighed by w = max(0, 1 − (φ − least φ)/kFaceGap_m); points of no weight stay. Under a pressure p(x) with ∫p = N

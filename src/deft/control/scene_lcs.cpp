@@ -185,7 +185,7 @@ void SceneLinearizer::Impl::add_limits(const PairSelection& selection) {
 void SceneLinearizer::Impl::find_rows(const VectorXd& q, const PairSelection& selection) {
   rows.clear();
   scene->find_contacts(selection.contact_margin, state);
-  assembler.assemble(state, {.midpoint_forces = scene->settings().step.midpoint_forces}, result.problem);
+  assembler.assemble(state, contact::assemble_options(scene->settings().step), result.problem);
   dynamics::make_contact_program(*scene, result.problem, program);
   dynamics::set_joint_limits(*scene, q, program);
   for (int i = 0; i < result.problem.J.size(); ++i) add_contact(i, selection);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
 
 #include "deft/core/index.hpp"
@@ -163,8 +164,10 @@ Ensemble single_ensemble(const scene::Scene& scene) {
 void log_verdicts(std::span<const Verdict> verdicts) {
   for (const Verdict& verdict : verdicts)
     log::debug(fmt::format("judge {}: {}, {:.2g} m, {:.2g} rad, joint {:.2g}, {:.2f} s", verdict.judge,
-                           verdict.success ? "holds" : "does not hold", verdict.error.position_m,
-                           verdict.error.rotation_rad, verdict.error.joint, verdict.time_s));
+                           verdict.success  ? "holds"
+                           : verdict.judged ? "does not hold"
+                                            : "is cut short",
+                           verdict.error.position_m, verdict.error.rotation_rad, verdict.error.joint, verdict.time_s));
 }
 
 Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, int threads)
@@ -196,8 +199,9 @@ Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, 
   first_.push_back(static_cast<int>(worlds_.size()));
 }
 
-Judges::Outcome Judges::try_in_mujoco(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
-                                      const std::vector<Eigen::VectorXd>& commands) const {
+std::optional<Judges::Outcome> Judges::try_in_mujoco(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
+                                                     const std::vector<Eigen::VectorXd>& commands,
+                                                     const Deadline& deadline) const {
   const Stopwatch watch;
   const double h = *scene_.settings().step.h;
   const auto plant = plant::make_plant(
@@ -205,15 +209,19 @@ Judges::Outcome Judges::try_in_mujoco(const Eigen::VectorXd& q, const Eigen::Vec
       {.step = scene_.settings().track.mujoco_step, .object_damping = plant::object_damping(scene_, std::nullopt, h)});
   plant->reset({.q = q}, u_start);
   bool usable = true;
-  for (std::size_t k = 0; k < commands.size() && usable; ++k)
+  for (std::size_t k = 0; k < commands.size() && usable; ++k) {
+    if (deadline.due()) return std::nullopt;
     usable = plant->advance(commands[k], h) == plant::PlantStatus::kOk;
+  }
   usable = usable && plant->advance(commands.empty() ? u_start : commands.back(), kSettle_s) == plant::PlantStatus::kOk;
-  return {usable && goal_->reached(plant->state().q), goal_->error(plant->state().q), watch.seconds()};
+  return Outcome{usable && goal_->reached(plant->state().q), goal_->error(plant->state().q), watch.seconds()};
 }
 
-Judges::Outcome Judges::try_in(const World& world, const Eigen::VectorXd& q_start, const Eigen::VectorXd& u_start,
-                               const std::vector<Eigen::VectorXd>& commands) const {
-  if (world.name == kMujoco) return try_in_mujoco(q_start, u_start, commands);
+std::optional<Judges::Outcome> Judges::try_in(const World& world, const Eigen::VectorXd& q_start,
+                                              const Eigen::VectorXd& u_start,
+                                              const std::vector<Eigen::VectorXd>& commands,
+                                              const Deadline& deadline) const {
+  if (world.name == kMujoco) return try_in_mujoco(q_start, u_start, commands, deadline);
   const Stopwatch watch;
   WorldSteps steps(world);
   Eigen::VectorXd q = world.q_start.size() > 0 ? world.q_start : q_start;
@@ -230,6 +238,7 @@ Judges::Outcome Judges::try_in(const World& world, const Eigen::VectorXd& q_star
   };
   note(0);
   for (int k = 1; k <= count + extra && usable; ++k) {
+    if (deadline.due()) return std::nullopt;
     const Eigen::VectorXd& u = count == 0 ? u_start : commands[to_size(std::min(k, count) - 1)];
     usable = steps.advance(*before, u, q, v);
     before = &u;
@@ -242,22 +251,24 @@ Judges::Outcome Judges::try_in(const World& world, const Eigen::VectorXd& q_star
 }
 
 std::vector<Verdict> Judges::operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
-                                        const std::vector<Eigen::VectorXd>& commands) {
+                                        const std::vector<Eigen::VectorXd>& commands, const Deadline* deadline) {
+  const Deadline never;
   const auto count = static_cast<int>(worlds_.size());
   std::vector<std::optional<Outcome>> outcomes(to_size(count));
   // What costs little is asked first: a plan that is refused is not tried in the rest.
-  bool refused = false;
-  for (int stage = 0; stage < kStages && !refused; ++stage) {
+  bool refused = false, cut = false;
+  for (int stage = 0; stage < kStages && !refused && !cut; ++stage) {
     std::vector<int> asked;
     for (int k = 0; k < count; ++k)
       if (stage_[to_size(k)] == stage) asked.push_back(k);
     if (asked.empty()) continue;
     ThreadPool pool(std::min(static_cast<int>(asked.size()), dynamics::thread_count(threads_)), [&](int, int k) {
       const auto world = to_size(asked[to_size(k)]);
-      outcomes[world] = try_in(worlds_[world], q, u_start, commands);
+      outcomes[world] = try_in(worlds_[world], q, u_start, commands, deadline != nullptr ? *deadline : never);
     });
     pool.run(static_cast<int>(asked.size()));
     for (std::size_t j = 0; j < names_.size(); ++j) refused = refused || is_refused(j, outcomes);
+    for (const int k : asked) cut = cut || !outcomes[to_size(k)].has_value();
   }
   note_refusing(outcomes);
   std::vector<Verdict> verdicts;
@@ -265,7 +276,10 @@ std::vector<Verdict> Judges::operator()(const Eigen::VectorXd& q, const Eigen::V
     std::vector<Outcome> own;
     for (int k = first_[j]; k < first_[j + 1]; ++k)
       if (outcomes[to_size(k)]) own.push_back(*outcomes[to_size(k)]);
-    if (!own.empty()) verdicts.push_back(verdict_of(j, std::move(own)));
+    const bool decided = own.size() == to_size(first_[j + 1] - first_[j]) || is_refused(j, outcomes);
+    if (own.empty() && !cut) continue;
+    verdicts.push_back(verdict_of(j, std::move(own)));
+    verdicts.back().judged = !cut || decided || verdicts.back().success;
   }
   return verdicts;
 }
@@ -303,7 +317,9 @@ Verdict Judges::verdict_of(std::size_t judge, std::vector<Outcome> own) const {
     return a.error.position_m + a.error.rotation_rad + a.error.joint <
            b.error.position_m + b.error.rotation_rad + b.error.joint;
   });
-  Verdict verdict{.judge = names_[judge], .error = own[own.size() / 2].error};
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  Verdict verdict{.judge = names_[judge],
+                  .error = own.empty() ? GoalError{kNone, kNone, kNone} : own[own.size() / 2].error};
   int met = 0;
   for (const Outcome& outcome : own) {
     met += outcome.success;

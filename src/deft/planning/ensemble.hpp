@@ -2,8 +2,10 @@
 // The worlds that plans are made for and judged in.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "deft/planning/feasibility/deadline.hpp"
 #include "deft/planning/feasibility/goal.hpp"
 #include "deft/planning/feasibility/plan.hpp"
 #include "deft/planning/feasibility/world.hpp"
@@ -39,8 +41,9 @@ class Judges {
   /// command, as in MuJoCo (inner steps of track.mujoco_step). `worlds` is met if kWorldShare of kWorlds worlds are;
   /// its error is that of the median world. Cheap worlds are asked first, and once a judge has refused the plan the
   /// dearer ones are not asked any more: their verdicts are missing, and the share of `worlds` counts them as failures.
+  /// @param deadline  none: all are heard. Judges that have not decided when it is due have Verdict::judged false.
   std::vector<Verdict> operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
-                                  const std::vector<Eigen::VectorXd>& commands);
+                                  const std::vector<Eigen::VectorXd>& commands, const Deadline* deadline = nullptr);
 
   /// Drawn worlds in which plans failed that all judges before `worlds` had accepted, each once, in the order in which
   /// they were found out.
@@ -61,11 +64,12 @@ class Judges {
     GoalError error;
     double time_s = 0;
   };
-  /// Whether the goal is met 1 s after the commands in MuJoCo.
-  Outcome try_in_mujoco(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
-                        const std::vector<Eigen::VectorXd>& commands) const;
-  Outcome try_in(const World& world, const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
-                 const std::vector<Eigen::VectorXd>& commands) const;
+  /// Whether the goal is met 1 s after the commands in MuJoCo; none if the deadline was due before.
+  std::optional<Outcome> try_in_mujoco(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
+                                       const std::vector<Eigen::VectorXd>& commands, const Deadline& deadline) const;
+  /// The same in any world.
+  std::optional<Outcome> try_in(const World& world, const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
+                                const std::vector<Eigen::VectorXd>& commands, const Deadline& deadline) const;
 
   /// Keeps the drawn worlds that failed, if no other judge refused the plan.
   void note_refusing(const std::vector<std::optional<Outcome>>& outcomes);

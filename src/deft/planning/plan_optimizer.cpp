@@ -119,13 +119,13 @@ class OptimizerRun {
 
   PlanOptimizerResult operator()() {
     result_.plan = check({plan_.commands, plan_.segments});
-    result_.before = judge(result_.plan);
+    result_.before = judge(result_.plan, nullptr);
     result_.held_before = result_.plan.holds();
     result_.cost_before = result_.cost = given_cost();
     std::uint64_t number = 0;
     holds_ = result_.held_before;
     while (!holds_ && !legs_.empty() && !deadline_.due()) improve(number++);
-    if (result_.plan.verdicts.empty()) judge(result_.plan);
+    if (result_.plan.verdicts.empty()) judge(result_.plan, nullptr);
     result_.holds = holds_;
     chain_nodes();
     result_.time_s = clock_.seconds();
@@ -137,8 +137,9 @@ class OptimizerRun {
     return check_route(scene_, goal_, nullptr, plan_.q.front(), std::move(route), plan_.u_start).plan;
   }
 
-  std::vector<Verdict> judge(Plan& plan) {
-    plan.verdicts = judges_(plan.q.front(), plan.u_start, plan.commands);
+  /// @param deadline  none: all judges are heard.
+  std::vector<Verdict> judge(Plan& plan, const Deadline* deadline) {
+    plan.verdicts = judges_(plan.q.front(), plan.u_start, plan.commands, deadline);
     log_verdicts(plan.verdicts);
     return plan.verdicts;
   }
@@ -390,7 +391,7 @@ class OptimizerRun {
     const double cost = cost_of(tools.rollout.distance(pass.motion, goal_.q()));
     if (!done && !(cost < result_.cost)) return;
     Plan plan = check({pass.commands, pass.segments});
-    if (done) judge(plan);
+    if (done) judge(plan, &deadline_);
     row.holds = done && plan.holds();
     // A plan that leads to the goal at h is not given up for one that does not.
     if (!row.holds && !(cost < result_.cost && (plan.success || !result_.plan.success))) return;

@@ -13,6 +13,7 @@
 #include "deft/core/log.hpp"
 #include "deft/planning/attempts.hpp"
 #include "deft/planning/ensemble.hpp"
+#include "deft/planning/feasibility/deadline.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/impossible.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
@@ -273,10 +274,20 @@ class Run {
     if (result_.plan.holds()) result_.end = SearchEnd::kFound;
   }
 
+  /// What the judges say of a plan, until the limit of time.
+  std::vector<Verdict> judge(Judges& judges, const Plan& plan) {
+    // What an earlier run judged is judged to the end, for the time that it took then is not known.
+    if (watch_.repeats())
+      deadline_.clear();
+    else
+      deadline_.set(watch_, settings_.time_limit_s, options_.stop);
+    return judges(q_start_, plan.u_start, plan.commands, &deadline_);
+  }
+
   /// What the judges say of the first plan, if there is one.
   void judge_first(Judges& judges) {
     if (!result_.plan.success) return;
-    result_.plan.verdicts = judges(q_start_, result_.plan.u_start, result_.plan.commands);
+    result_.plan.verdicts = judge(judges, result_.plan);
     result_.tally.add(result_.plan.verdicts);
     if (!result_.plan.holds() && scene_.settings().optimize.stage) optimize_first();
     if (result_.plan.holds()) note_holding();
@@ -349,7 +360,7 @@ class Run {
     Checked checked = check(scene_, &ensemble, route_to(tree.nodes(), tree.goal_node()));
     Plan& plan = checked.plan;
     if (plan.success) {
-      plan.verdicts = judges(q_start_, plan.u_start, plan.commands);
+      plan.verdicts = judge(judges, plan);
       result_.tally.add(plan.verdicts);
       log_verdicts(plan.verdicts);
     }
@@ -457,6 +468,7 @@ class Run {
   const PlannerOptions& options_;
   Eigen::VectorXd q_start_;
   RunClock watch_;
+  Deadline deadline_;  // of judges
   PlannerResult result_;
   std::unique_ptr<SearchTree> first_;  // in one world
   int halving_begins_ = 0;             // roll-outs before it

@@ -69,8 +69,8 @@ void Tally::add(const SearchTree& tree) {
 }
 
 void Tally::add(const std::vector<Verdict>& verdicts) {
-  ++judged;
-  for (const Verdict& verdict : verdicts) refused[verdict.judge] += !verdict.success;
+  judged += std::all_of(verdicts.begin(), verdicts.end(), [](const Verdict& verdict) { return verdict.judged; });
+  for (const Verdict& verdict : verdicts) refused[verdict.judge] += verdict.judged && !verdict.success;
 }
 
 std::vector<Reason> reasons_of(const scene::Scene& scene, const Goal& goal, const Plan& plan, const Tally& tally,
@@ -105,6 +105,11 @@ std::vector<Reason> reasons_of(const scene::Scene& scene, const Goal& goal, cons
                        "robots: [{velocity_limit: …}]"});
   for (const Verdict& verdict : plan.verdicts) {
     if (verdict.success) continue;
+    if (!verdict.judged) {
+      reasons.push_back({"time", 1, 1, verdict.judge + ": the time was over before it had judged",
+                         "plan.time_limit_s (--time-limit)"});
+      continue;
+    }
     const int refused = tally.refused.contains(verdict.judge) ? tally.refused.at(verdict.judge) : 1;
     reasons.push_back({"judge", refused, static_cast<double>(refused) / std::max(1, tally.judged),
                        fmt::format("{}: {}", verdict.judge, text_of(verdict.error)), "plan.judges, plan.time_limit_s"});

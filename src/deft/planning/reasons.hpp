@@ -16,7 +16,7 @@ namespace deft::planning {
 struct Tally {
   std::array<int, kGrowthEnds> ends{};  // how often tries ended so, by GrowthEnd
   std::map<std::string, int> refused;   // plans at h, by each judge that refused them
-  int judged = 0;                       // plans at h that were judged
+  int judged = 0;                       // plans at h that were judged to the end
   std::vector<FailedTry> failed;        // the first tries that came to nothing, SearchTree::kFailedTries of each end
   /// Adds the tries of a tree.
   void add(const SearchTree& tree);

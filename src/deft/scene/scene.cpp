@@ -299,6 +299,11 @@ void Scene::find_contacts(double margin, SceneState& state) const {
   collision_world().find_contacts(state.kinematics.X_WB, margin, state.collision, state.contacts);
 }
 
+void Scene::find_contacts_again(double margin, std::span<const collision::ContactPair> before,
+                                std::span<const char> stay, SceneState& state) const {
+  collision_world().find_contacts_again(state.kinematics.X_WB, margin, before, stay, state.collision, state.contacts);
+}
+
 void Scene::find_planar_contacts(double margin, SceneState& state) const {
   impl_->planar_world->find_contacts(state.kinematics.X_WB, margin, state.planar, state.contacts);
 }

@@ -159,6 +159,10 @@ class Scene {
   void update(const Eigen::VectorXd& q, SceneState& state) const;
   /// Contact candidates with a gap below `margin` [m] at the state's q, into state.contacts. Allocates only to grow.
   void find_contacts(double margin, SceneState& state) const;
+  /// The same after a motion in which bodies have hardly moved: pairs of bodies that both `stay` (per body) keep their
+  /// contacts of `before`, which are those of the same margin, ordered as they were found.
+  void find_contacts_again(double margin, std::span<const collision::ContactPair> before, std::span<const char> stay,
+                           SceneState& state) const;
   /// The same between the outlines of the geometries in the plane of motion (collision::PlanarWorld), vertex by vertex.
   /// @pre the scene's model is limit-surface.
   void find_planar_contacts(double margin, SceneState& state) const;

@@ -101,7 +101,7 @@ void PlanarLimitSurface::start_step(const Eigen::VectorXd& q, const Eigen::Vecto
   scene::SceneState& state = state_;
   scene_->update(q, state);
   scene_->find_planar_contacts(kInfinity, state);
-  assembler_.assemble(state, {.midpoint_forces = settings.midpoint_forces}, all_);
+  assembler_.assemble(state, contact::assemble_options(settings), all_);
   X_start_.assign(state.X_WB().begin(), state.X_WB().end());
   linearised_at_.setZero(scene_->nv());
   drift_ = h_ * u;
@@ -298,7 +298,7 @@ bool PlanarLimitSurface::relinearize(const Eigen::VectorXd& q, const Eigen::Vect
   scene_->model().integrate(q, linearised_at_, q_on_way_);
   scene_->update(q_on_way_, on_way_);
   scene_->find_planar_contacts(kInfinity, on_way_);
-  assembler_.assemble(on_way_, {.midpoint_forces = scene_->settings().step.midpoint_forces}, all_);
+  assembler_.assemble(on_way_, contact::assemble_options(scene_->settings().step), all_);
   part_of_.assign(all_.contacts.size(), kFar);
   for (std::size_t i = 0; i < part_of_.size(); ++i) {
     contact::Contact& contact = all_.contacts[i];

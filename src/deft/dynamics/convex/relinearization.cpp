@@ -22,16 +22,9 @@ Relinearization::Relinearization(const scene::Scene& scene)
     std::fill_n(rotation_.begin() + rotations_[k], 3, static_cast<int>(k));
 }
 
-void Relinearization::take_ways(const scene::SceneState& start) {
-  const auto X_start = start.X_WB(), X_end = end_.X_WB();
-  ways_.resize(X_start.size());
-  for (std::size_t b = 0; b < ways_.size(); ++b)
-    ways_[b] = {X_end[b].linear() * X_start[b].linear().transpose(), X_start[b].translation(), X_end[b].translation()};
-}
-
 /// What the rows of a contact move from the start to q₁: 0 along the normal, slips along the tangents, the spin.
 Eigen::Vector4d Relinearization::slip_of(const contact::Contact& contact) const {
-  const Way &a = ways_[to_size(contact.body_a)], &b = ways_[to_size(contact.body_b)];
+  const BodyWay &a = way(contact.body_a), &b = way(contact.body_b);
   // How far points that meet now were apart, as both bodies have carried it along; A's turn against B.
   const Vector3d apart = a.back(contact.friction_WA) - b.back(contact.friction_WB);
   const Vector3d moved = -0.5 * (a.turn * apart + b.turn * apart);
@@ -68,11 +61,9 @@ void Relinearization::about(const scene::SceneState& start, const Eigen::VectorX
   const scene::StepSettings& settings = scene_->settings().step;
   scene_->model().integrate(start.q, delta, q_);
   scene_->update(q_, end_);
-  scene_->find_contacts(settings.contact_margin, end_);
-  assembler_.assemble(end_, {.midpoint_forces = settings.midpoint_forces, .friction_arm = settings.friction_arm},
-                      problem);
+  contacts_.find(*scene_, start, settings.contact_margin, end_);
+  assembler_.assemble(end_, contact::assemble_options(settings), problem);
   move_columns(delta, problem);
-  take_ways(start);
   for (int i = 0; i < problem.J.size(); ++i) {
     contact::Contact& contact = problem.contacts[i];
     const Eigen::Vector4d slip = slip_of(contact);
@@ -83,10 +74,11 @@ void Relinearization::about(const scene::SceneState& start, const Eigen::VectorX
 
 void Relinearization::to_start(contact::ContactProblem& problem) const {
   for (contact::Contact& contact : problem.contacts) {
-    contact.p_WA = ways_[to_size(contact.body_a)].back(contact.p_WA);
-    contact.p_WB = ways_[to_size(contact.body_b)].back(contact.p_WB);
-    contact.friction_WA = ways_[to_size(contact.body_a)].back(contact.friction_WA);
-    contact.friction_WB = ways_[to_size(contact.body_b)].back(contact.friction_WB);
+    const BodyWay &a = way(contact.body_a), &b = way(contact.body_b);
+    contact.p_WA = a.back(contact.p_WA);
+    contact.p_WB = b.back(contact.p_WB);
+    contact.friction_WA = a.back(contact.friction_WA);
+    contact.friction_WB = b.back(contact.friction_WB);
   }
 }
 

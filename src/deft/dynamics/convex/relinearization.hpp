@@ -15,6 +15,8 @@
 
 #include "deft/contact/assemble.hpp"
 #include "deft/contact/contact_problem.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/contact_finder.hpp"
 #include "deft/dynamics/step_model.hpp"
 
 namespace deft::dynamics {
@@ -25,21 +27,14 @@ class Relinearization {
   explicit Relinearization(const scene::Scene& scene);  // must outlive this object
   /// Replaces contacts and rows of `problem` by those of this file's head: gaps φ(q₁) − J_n′δ₀, offsets
   /// σ(δ₀) − J_t′δ₀ (spins likewise), points and frames at q₁; Q and b stay.
-  /// @param start  kinematics where the step starts.  @param delta  δ₀ [rad, m], size nv.
+  /// @param start  where the step starts, with its contacts.  @param delta  δ₀ [rad, m], size nv.
   void about(const scene::SceneState& start, const Eigen::VectorXd& delta, contact::ContactProblem& problem);
   /// Takes the points of these contacts back to where they are at the start of the step, as StepResult holds them.
   /// @pre nothing but the solution of the problem came between it and `about`.
   void to_start(contact::ContactProblem& problem) const;
 
  private:
-  /// How a body has moved from the start to q₁.
-  struct Way {
-    Eigen::Matrix3d turn;  // R_end R_startᵀ
-    Eigen::Vector3d p_start, p_end;
-    /// Where a point that the body has at `p_W` at q₁ was at the start.
-    Eigen::Vector3d back(const Eigen::Vector3d& p_W) const { return turn.transpose() * (p_W - p_end) + p_start; }
-  };
-  void take_ways(const scene::SceneState& start);
+  const BodyWay& way(int body) const { return contacts_.ways()[to_size(body)]; }
   void move_columns(const Eigen::VectorXd& delta, contact::ContactProblem& problem);
   Eigen::Vector4d slip_of(const contact::Contact& contact) const;
 
@@ -49,7 +44,7 @@ class Relinearization {
   std::vector<int> rotations_;           // first velocity of each rotation
   std::vector<int> rotation_;            // per velocity: which of them it belongs to, −1: none
   std::vector<Eigen::Matrix3d> gammas_;  // Γ(δ₀) of each rotation
-  std::vector<Way> ways_;                // of each body
+  ContactsAfter contacts_;               // at q₁
   Eigen::VectorXd q_;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "deft/core/index.hpp"
 #include "deft/dynamics/derivatives/step_directions.hpp"
 #include "deft/solvers/contact/force_choice/least_norm.hpp"
 
@@ -151,12 +152,13 @@ void StepDifferentiator::place_linearization(std::span<const StepResult> earlier
   about.motion = earlier.back().solution.delta.head(scene_->nv());
   scene_->model().integrate(start_.q, about.motion, about.q);
   scene_->update(about.q, about.state);
-  scene_->find_contacts(scene_->settings().step.contact_margin, about.state);
+  // The same contacts as in the step.
+  contacts_after_.find(*scene_, place(true), scene_->settings().step.contact_margin, about.state);
   about.problem = result_->problem;
-  const auto X_start = place(false).X_WB(), X_end = about.state.X_WB();
+  const std::vector<BodyWay>& ways = contacts_after_.ways();
   for (contact::Contact& contact : about.problem.contacts) {
-    contact.p_WA = X_end[contact.body_a] * (X_start[contact.body_a].inverse() * contact.p_WA);
-    contact.p_WB = X_end[contact.body_b] * (X_start[contact.body_b].inverse() * contact.p_WB);
+    contact.p_WA = ways[to_size(contact.body_a)].forth(contact.p_WA);
+    contact.p_WB = ways[to_size(contact.body_b)].forth(contact.p_WB);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "deft/dynamics/contact_finder.hpp"
 #include "deft/dynamics/coulomb_corrections.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/solvers/contact/contact_solver.hpp"
@@ -172,6 +173,7 @@ class StepDifferentiator {
   // Of a linearisation that is not the first of its step:
   std::unique_ptr<StepDifferentiator> before_;  // of the one before
   std::unique_ptr<LinearizedAbout> about_;
+  ContactsAfter contacts_after_;
   bool is_relinearized_ = false;
   // Of a linearisation that is not the last: its forces are chosen here, where anybody asks for them.
   bool has_chosen_ = false;

@@ -65,8 +65,8 @@ void StepDirections::update(const EnergyPoint& at, const solvers::contact::Conta
   if (about != nullptr)
     update_about(at, program, solution, parts);
   else
-    rows_.differentiate(at.state, {.midpoint_forces = scene_->settings().step.midpoint_forces}, at.result.problem,
-                        at.delta, solution.force, contacts_, parts);
+    rows_.differentiate(at.state, contact::assemble_options(scene_->settings().step), at.result.problem, at.delta,
+                        solution.force, contacts_, parts);
   energy_.configuration(at, energy_q_);
   if (has_v_) energy_.velocity(at, energy_v_);
 }
@@ -96,8 +96,8 @@ void StepDirections::update_about(const EnergyPoint& at, const solvers::contact:
   q_rates_.leftCols(nv).diagonal().array() += 1;
   for (const int v : rotations_)
     q_rates_.block<3, 3>(v, v) += exp_so3(motion.segment<3>(v)) - Eigen::Matrix3d::Identity();
-  rows_.differentiate(about_->state, {.midpoint_forces = scene_->settings().step.midpoint_forces}, about_->problem,
-                      past, solution.force, contacts_, parts, &at.state);
+  rows_.differentiate(about_->state, contact::assemble_options(scene_->settings().step), about_->problem, past,
+                      solution.force, contacts_, parts, &at.state);
 }
 
 /// Rows of saturating springs couple a joint to the variables behind the scene's own.

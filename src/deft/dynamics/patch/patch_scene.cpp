@@ -26,6 +26,9 @@ void check_settings(const scene::Scene& scene) {
     refuse(scene, fmt::format("moves free bodies only; '{}' is a robot", scene.robots().front().name));
   if (step.compliance > 0)
     refuse(scene, fmt::format("has rigid contact only: step.compliance is {}, valid: 0", step.compliance));
+  if (step.friction_arm != 1)
+    refuse(scene,
+           fmt::format("finds itself where a face presses: step.friction_arm is {}, valid: 1", step.friction_arm));
   if (step.effort_limits) refuse(scene, "has no robots: step.effort_limits must be false");
   for (const scene::Object& object : scene.objects())
     if (object.frozen) refuse(scene, fmt::format("has no frozen objects; give '{}' joint: fixed", object.name));

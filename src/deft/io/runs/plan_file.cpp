@@ -127,7 +127,11 @@ std::string plan_overlay(const planning::Plan& plan, const std::vector<std::stri
   for (const planning::StepHalvingCheck& run : plan.step_halving)
     text += fmt::format("# {} with --h {}\n", run.success ? "It holds" : "It does not hold", plan.h / run.substeps);
   for (const planning::Verdict& verdict : plan.verdicts)
-    text += fmt::format("# {} before the judge {}\n", verdict.success ? "It holds" : "It does not hold", verdict.judge);
+    text += fmt::format("# {} before the judge {}\n",
+                        verdict.success  ? "It holds"
+                        : verdict.judged ? "It does not hold"
+                                         : "It was not judged to the end",
+                        verdict.judge);
   text += fmt::format("step: {{h: {}, kappa: .inf}}\ncommands:\n  interpolation: linear\n  knots:{}\n", plan.h,
                       plan.commands.empty() ? " []" : "");
   // Before the first command: finer steps go from there.

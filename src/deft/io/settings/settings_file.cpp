@@ -110,8 +110,8 @@ constexpr auto kVisitStepSettings = [](auto& s, auto&& visit) {
         s.midpoint_forces);
   visit(SettingInfo{"friction_arm", "1",
                     "friction of a face acts at this share of its points' distance from their middle: 1 = pressure in "
-                    "the corners, 0.54 = evenly on a square; not of limit-surface and equivalent-contact-point, no "
-                    "derivatives unless 1",
+                    "the corners, 0.54 = evenly on a square; without effect in a plane; equivalent-contact-point and "
+                    "derivatives need 1",
                     kPositiveShare},
         s.friction_arm);
   visit(SettingInfo{"gain", "1",

@@ -82,9 +82,10 @@ struct StepHalvingCheck {
 struct Verdict {
   std::string judge;     // "h/2", "second-order", "worlds", …
   bool success = false;  // the goal is met and held
-  GoalError error;       // at the end; of several worlds the median one's
+  GoalError error;       // at the end; of several worlds the median one's; NaN if none of them was played to the end
   double share = -1;     // of several worlds, in which it is met; negative: there is one
   double time_s = 0;     // that it took [s]; not part of the result's identity
+  bool judged = true;    // false: the time was over before it had decided
 };
 
 /// Commands from the start, checked by exact simulation.

@@ -66,8 +66,8 @@ struct StepSettings {
   Forces forces = Forces::kLeastNorm;  // which of several possible ones are reported
   bool midpoint_forces = false;  // force and reaction at the common midpoint instead of at each body's own witness
   double friction_arm = 1;       // in (0, 1]: friction of a face acts at this share of its points' distance from their
-                                 // middle; 1: at the points, as if pressure were all in the corners; not of
-                                 // limit surfaces and equivalent contact points
+                                 // middle; 1: at the points, as if pressure were all in the corners; equivalent
+                                 // contact points need 1; without effect in a plane of motion
   double gain = 0;               // limit surface: c ≥ 0 of v = u + c B F; 0: perfect velocity control
   LimitSurfaceForm form = LimitSurfaceForm::kTimeStepping;  // limit surface: gaps or velocities
   /// Convex models: how often contacts are linearised again about the motion found; limit surface: gaps, until the step
