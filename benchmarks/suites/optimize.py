@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from pathlib import Path
 
+from .holding_cells import commit_of
 from .programs import ROOT, DeftRuns, Failed, machine, say
 
 SYSTEMS = {"ball": "allegro_ball", "pen": "allegro_pen", "hand": "planar_hand"}
@@ -58,7 +60,7 @@ def bench_optimize(build: Path, rounds: int, arguments: list[str]) -> dict:
     if variants[0] not in VARIANTS:
         raise Failed(f"optimize: unknown variant {variants[0]!r}; there are {', '.join(VARIANTS)}")
     runs = DeftRuns(build, ROOT / "out/optimize")
-    result: dict = {"time_limit_s": float(options["--time-limit"]), "first_seed": int(options["--seed"]), "systems": {}}
+    result: dict = {"time_limit_s": float(options["--time-limit"]), "first_seed": int(options["--seed"]), "systems": {}, "heads": {}}
     print(
         f"{'system':10} {'plans':>5} {'hold at first':>14} "
         + " ".join(f"{name:>16}" for name in variants)
@@ -74,12 +76,20 @@ def bench_optimize(build: Path, rounds: int, arguments: list[str]) -> dict:
                     f"{name}  seed {row['seed']}  " + "  ".join(f"{v}: {'holds' if row[v]['holds'] else 'does not hold'}" for v in variants)
                 )
         result["systems"][name] = rows
+        result["heads"][name] = {
+            "commit": commit_of(),
+            "machine": machine(),
+            "date": time.strftime("%Y-%m-%d"),
+            "seeds": int(options["--seeds"]),
+        }
         times = [row[variants[0]]["time_s"] for row in rows if row[variants[0]]["holds"]]
         shares = " ".join(f"{sum(row[v]['holds'] for row in rows):>16}" for v in variants)
         p50, p95 = percentile(times, 0.5), percentile(times, 0.95)
         print(f"{name:10} {len(rows):>5} {sum(row['before'] for row in rows):>14} {shares} {p50 or 0:8.2f} {p95 or 0:8.2f}", flush=True)
     if "--record" in arguments:
         if RECORDED.exists():  # systems that were not asked for keep what was recorded last
-            result["systems"] = {**json.loads(RECORDED.read_text())["result"]["systems"], **result["systems"]}
-        RECORDED.write_text(json.dumps({"benchmark": "optimize", "machine": machine(), "result": result}) + "\n")
+            kept = json.loads(RECORDED.read_text())["result"]
+            for part in ("systems", "heads"):
+                result[part] = kept[part] | result[part]
+        RECORDED.write_text(json.dumps({"benchmark": "optimize", "result": result}) + "\n")
     return result

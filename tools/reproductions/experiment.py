@@ -64,9 +64,14 @@ def table(head: list[str], rows: list[list]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *text])
 
 
+def short(commit: str) -> str:
+    """Eight digits of a commit, with the "+" of a tree that had changed since."""
+    return commit[:8] + "+" * commit.endswith("+")
+
+
 def record_words(heads: list[dict]) -> str:
     """ "2026-11-24 to 2026-11-25, commits 0a1b2c3d, on a processor, 2 cores.": where and when recorded data come from; there must be some."""
-    dates, commits = sorted(head["date"] for head in heads), sorted({head["commit"][:8] for head in heads})
+    dates, commits = sorted(head["date"] for head in heads), sorted({short(head["commit"]) for head in heads})
     machines = sorted({f"{head['machine']['processor']}, {head['machine']['cores']} cores" for head in heads})
     return f"{dates[0]} to {dates[-1]}, commits {', '.join(commits)}, on {'; '.join(machines)}."
 

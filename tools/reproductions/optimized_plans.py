@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from .experiment import ROOT, Laboratory, table, write_page
-from .plans_that_hold import MISSING, share, spread
+from .experiment import ROOT, Laboratory, record_words, table, write_page
+from .holding_study import MISSING, share, spread
 
 RECORD = ROOT / "benchmarks/baselines/optimize.json"  # of `./run bench optimize --record`
 SCENES = {"hand": "planar_hand", "pen": "allegro_pen", "ball": "allegro_ball"}
@@ -15,7 +15,7 @@ BAR = 0.6
 
 def measure(lab: Laboratory) -> dict:
     """What was recorded; nothing is run here."""
-    return json.loads(RECORD.read_text())["result"] if RECORD.exists() else {"systems": {}}
+    return json.loads(RECORD.read_text())["result"] if RECORD.exists() else {"systems": {}, "heads": {}}
 
 
 def shares_of(rows: list[dict]) -> list[str]:
@@ -37,6 +37,11 @@ def draw(result: dict) -> None:
     systems = result["systems"]
     rows = [[scene, *shares_of(systems.get(name, [])), *times_of(systems.get(name, []))] for name, scene in SCENES.items()]
     limit = f"{result['time_limit_s']:g} s" if "time_limit_s" in result else MISSING
+    heads = [result["heads"][name] for name in systems]
+    recorded = f" Recorded {record_words(heads)}" if heads else " **Nothing has been recorded yet.**"
+    without = ", ".join(
+        f"{SCENES[name]}: {result['heads'][name]['seeds'] - len(own)} of {result['heads'][name]['seeds']}" for name, own in systems.items()
+    )
     rising = sum(row[name]["cost"] > row[name]["cost_before"] and not row[name]["holds"] for own in systems.values() for row in own
                  for name in VARIANTS if name in row and row[name]["cost"] is not None and row[name]["cost_before"] is not None)  # fmt: skip
     write_page(
@@ -45,7 +50,7 @@ def draw(result: dict) -> None:
 # First plans, made to hold
 
 Written by `./run reproduce optimized_plans` from what `./run bench optimize` recorded (`benchmarks/baselines/optimize.json`): the first plan of `deft plan --first` for every seed,
-then `deft optimize` with {limit} of wall time, which plans as it stands hold before all judges before and after.
+then `deft optimize` with {limit} of wall time, which plans as it stands hold before all judges before and after.{recorded}
 
 - **optimized**: the settings of the scenes (`optimize:`), forces of fingers within half of their friction cones, drawn worlds beside the steps of h and h/n.
 - **without margins**: `cone_share: 1`, `force_weight: 0`: forces may reach the sides of their cones.
@@ -55,6 +60,6 @@ Shares with Wilson's interval of 95 %; times p50 and p95 in seconds.
 
 {table(["system", "first plans that hold", *VARIANTS, "time of those that hold", "duration of these plans"], rows)}
 
-What was asked: {100 * BAR:g} % in 10 s each. Plans whose cost rose: {rising}.
+What was asked: {100 * BAR:g} % of 50 plans each, in {limit}. Plans that do not hold and whose cost rose: {rising if systems else MISSING}. Seeds without a first plan, which count in no row: {without or MISSING}.
 """,
     )

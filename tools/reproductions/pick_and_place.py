@@ -191,7 +191,9 @@ def draw(runs: list[Run]) -> None:
     ours, again = ([[f"{length:g}", *(found[scheme, length][key] for scheme in schemes for key in ("integral_q", "integral_mm_s"))] for length in h]
                    for schemes in (SCHEMES, RELINEARIZED))  # fmt: skip
     twice = {run.h: run for run in of_scheme(runs, "quasidynamic" + AGAIN)}
-    cost, cost_of_step = ([np.median(getattr(twice[run.h], what)) / np.median(getattr(run, what)) for run in plain] for what in ("solve_us", "step_us"))
+    cost, cost_of_step = (
+        [np.median(getattr(twice[run.h], what)) / np.median(getattr(run, what)) for run in plain] for what in ("solve_us", "step_us")
+    )
     factor = {
         scheme: max(values) / min(values) for scheme in ALL_SCHEMES for values in [[found[scheme, length]["integral_q"] for length in h]]
     }
