@@ -256,9 +256,7 @@ Problem load_problem(const PlanOptions& options) {
   const scene::Scene exact = planning::planning_scene(problem.scene);
   const planning::PlanningSteps steps(exact);
   const planning::Hand hand(exact, planning::Goal(exact, *problem.goal, false));
-  const auto& judges = exact.settings().plan.judges;
-  if (std::find(judges.begin(), judges.end(), "mujoco") != judges.end())
-    plant::make_plant(plant::PlantKind::kMujoco, exact, {});  // whether it is there, and can simulate the scene
+  if (!exact.settings().plan.first) planning::require_judges(exact);
   return problem;
 }
 
@@ -401,7 +399,7 @@ int run(PlanOptions options) {
   io::publish_text(place.file("summary.json"), text_of(summary, 1) + "\n");
   const int code = report(options, summary, place);
   if (open_end && !options.output.quiet)
-    fmt::print(stderr, "resume with: {}{}\n", resume_command(options.scene, options.nodes, place.folder),
+    fmt::print(stderr, "resume with: {}{}\n", resume_command(options.scene, options.nodes, options.first, place.folder),
                interrupted() ? "" : " --time-limit SECONDS");
   return code;
 }

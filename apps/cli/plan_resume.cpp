@@ -38,7 +38,8 @@ bool may_go_on(const planning::PlannerResult& result, const io::JournalHeader& r
   return interrupted || (result.end == planning::SearchEnd::kTime && !result.plan.holds() && run.seeds == 1);
 }
 
-std::string resume_command(const SceneOptions& scene, const std::optional<int>& nodes, const std::string& folder) {
+std::string resume_command(const SceneOptions& scene, const std::optional<int>& nodes, bool first,
+                           const std::string& folder) {
   std::string line = "deft plan " + shell_word(scene.scene);
   const auto add = [&](const char* option, const std::string& value) {
     line += fmt::format(" {} {}", option, shell_word(value));
@@ -50,6 +51,7 @@ std::string resume_command(const SceneOptions& scene, const std::optional<int>& 
   if (scene.model) add("--model", *scene.model);
   if (scene.kappa) add("--kappa", *scene.kappa);
   if (nodes) add("--nodes", fmt::format("{}", *nodes));
+  if (first) line += " --first";
   add("--resume", folder);
   return line;
 }

@@ -18,6 +18,7 @@ std::optional<std::string> finished_summary(const std::string& folder, const io:
 bool may_go_on(const planning::PlannerResult& result, const io::JournalHeader& run, bool interrupted);
 
 /// The command line that goes on with the run in `folder`, for a shell; goal and seeds are those of the run.
-std::string resume_command(const SceneOptions& scene, const std::optional<int>& nodes, const std::string& folder);
+std::string resume_command(const SceneOptions& scene, const std::optional<int>& nodes, bool first,
+                           const std::string& folder);
 
 }  // namespace deft::cli

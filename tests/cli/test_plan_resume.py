@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shlex
 import signal
 import time
 
@@ -167,6 +168,18 @@ def test_ctrl_c_says_how_to_go_on_and_the_command_does(deft, planning, tmp_path)
     assert summary["status"] == "NodeLimit" and summary["seed"] == 3
     deft.run(*arguments, "--out", "whole", code=1)
     expect_equal(result_of(tmp_path / "stopped"), result_of(tmp_path / "whole"))
+
+
+@pytest.mark.parametrize("option", [[], ["--first"]])
+def test_the_command_that_a_run_prints_is_accepted(deft, planning, tmp_path, option):
+    # No `plan:` in the scene: the limit of time alone makes one.
+    text = (planning / "planar_hand.deft.yaml").read_text()
+    assert "\nplan:" not in text
+    impossible = ["--set", "goals.half_turn.tolerance={position: 1e-12, rotation: 1e-12}"]
+    done = deft.run("plan", planning / "planar_hand.deft.yaml", *option, *impossible, "--time-limit", 0.3, "--out", "run", code=1)
+    (hint,) = [line for line in done.stderr.splitlines() if line.startswith("resume with: deft plan ")]
+    words = shlex.split(hint.removeprefix("resume with: deft ").replace("SECONDS", "0.4"))
+    assert deft.json(*words, code=1)["status"] in {"TimeLimit", "NotHolding"}
 
 
 def test_a_search_out_of_time_goes_on_with_more(deft, planning, tmp_path):

@@ -119,6 +119,21 @@ TEST(Batch, EqualsStepsOneByOne) {
   EXPECT_GT(largest_force, 1);  // the finger does touch
 }
 
+TEST(Batch, WithoutVelocitiesItStartsAtRestWhateverItRanBefore) {
+  scene::SceneSpec spec = finger_scene();
+  spec.step.model = scene::ModelKind::kConvexSecondOrder;
+  const scene::Scene scene = test::build(spec);
+  BatchInput at_rest = scattered(scene, 5), moving = at_rest;
+  moving.v = MatrixXd::Constant(scene.nv(), 5, 0.1);
+  BatchResult fresh, after;
+  Batch(scene).run(at_rest, {.threads = 1}, fresh);
+  Batch batch(scene);
+  batch.run(moving, {.threads = 1}, after);
+  EXPECT_FALSE(same_bits(after.v_next, fresh.v_next));
+  batch.run(at_rest, {.threads = 1}, after);
+  EXPECT_TRUE(same_bits(after.v_next, fresh.v_next));
+}
+
 TEST(Batch, IsTheSameForAnyNumberOfThreads) {
   for (const double kappa : {kInfinity, 200.0}) {
     scene::SceneSpec spec = finger_scene();

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "deft/core/index.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "support/scene_builder.hpp"
@@ -260,6 +261,31 @@ TEST(ConvexSecondOrder, ASpinningBoxStopsAsThePressureInItsSoleSays) {
         states(test::build(spec), 6, velocity(w0 * Vector3d::UnitZ(), -mu * s * r * dw * Vector3d::UnitZ()));
     for (int k = 1; k <= 6; ++k) ASSERT_NEAR(path[k].v(2), w0 - k * dw, 1e-3 * dw) << "arm " << s << " step " << k;
   }
+}
+
+/// Records of contacts tell the whole force: with an arm friction acts off the witness points, and what it turns is told
+/// as a torque.
+TEST(ConvexSecondOrder, RecordsTellTheMomentOfFrictionInAFace) {
+  const double h = 0.01, I = 0.05;
+  scene::SceneSpec spec = second_order(
+      {test::free_body("box", BoxSpec{{0.2, 0.2, 0.02}}, 3, I, 0.5, at(0, 0, 0.01)), floor(0.5)}, h);
+  spec.gravity_W = {0, 0, -10};
+  spec.step.cone = scene::Cone::kCone;
+  spec.step.friction_arm = 0.54;
+  const scene::Scene scene = test::build(spec);
+  const auto model = make_step_model(scene);
+  const State start{.q = scene.initial_configuration(), .v = velocity(3 * Vector3d::UnitZ(), Vector3d::Zero())};
+  Trajectory motion = start_trajectory(*model, start);
+  ASSERT_TRUE(rollout(*model, start, {.steps = 1}, motion).completed);
+  ASSERT_EQ(motion.contacts.size(), 4u);
+  double moment = 0;
+  for (const ContactRecord& contact : motion.contacts) {
+    const double sign = motion.names_bodies[to_size(contact.a)] == "box" ? 1 : -1;
+    const Vector3d p(contact.point_W.data()), f(contact.force_W.data()), torque(contact.torque_W.data());
+    moment += sign * (p.cross(f) + torque).z();
+  }
+  EXPECT_LT(moment, -0.5);
+  EXPECT_NEAR(moment, I * (motion.v[1][2] - 3) / h, 0.01 * std::abs(moment)) << "points turned with the box by 1.7°";
 }
 
 TEST(ConvexSecondOrder, AStackOfBoxesRests) {

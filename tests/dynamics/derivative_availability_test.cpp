@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <string>
+
 #include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "support/scene_builder.hpp"
@@ -52,6 +55,47 @@ TEST(StepDerivative, RefusesWhatItDoesNotKnow) {
   spec = cart_and_ball();
   spec.step.friction_arm = 0.6;
   EXPECT_NE(refusal(spec).find("not available yet: derivatives with step.friction_arm 0.6"), std::string::npos);
+}
+
+/// What linearizing the second of two steps of a ball on a floor says, by everything and by commands alone.
+std::array<std::string, 2> refusals_on_a_floor(scene::SceneSpec spec, double depth) {
+  spec.step.model = scene::ModelKind::kConvexSecondOrder;
+  spec.step.h = 0.01;
+  const scene::Scene scene = test::build(spec);
+  const auto model = make_step_model(scene);
+  State start{.q = scene.initial_configuration(), .v = VectorXd::Zero(scene.nv())};
+  start.q(start.q.size() - 1) -= depth;
+  start.v(0) = 1;  // it turns
+  StepResult result;
+  model->step(start, VectorXd(0), result);
+  start = {.q = result.q_next, .v = result.v_next, .t = 0.01};
+  model->step(start, VectorXd(0), result);
+  StepDifferentiator differentiator(scene);
+  std::array<std::string, 2> messages;
+  for (const bool configuration : {true, false}) try {
+      differentiator.linearize(start, VectorXd(0), result, {.configuration = configuration});
+    } catch (const InputError& error) {
+      messages[configuration ? 0 : 1] = error.what();
+    }
+  return messages;
+}
+
+TEST(StepDerivative, RefusesStepsOfWhichItLeavesSomethingOut) {
+  scene::SceneSpec spec = test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, test::at(0, 0, 0.1)),
+                                            test::fixed_body("floor", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 0.5)});
+  spec.gravity_W = {0, 0, -10};
+  const std::array<std::string, 2> none{};
+  EXPECT_EQ(refusals_on_a_floor(spec, 0), none);
+  spec.step.recovery_speed = 0.1;
+  EXPECT_EQ(refusals_on_a_floor(spec, 0), none) << "it is not reached";
+  const auto deep = refusals_on_a_floor(spec, 0.01);
+  EXPECT_NE(deep[0].find("of a step with step.recovery_speed, which it reached"), std::string::npos) << deep[0];
+  EXPECT_EQ(deep[1], "");
+  spec.step.recovery_speed = kInfinity;
+  spec.friction.rolling = 1e-3;
+  const auto rolling = refusals_on_a_floor(spec, 0);
+  EXPECT_NE(rolling[0].find("of a step with rolling friction, which acted in it"), std::string::npos) << rolling[0];
+  EXPECT_EQ(rolling[1], "");
 }
 
 TEST(StepDerivative, RefusesTheModelThatHasADerivativeOfItsOwn) {

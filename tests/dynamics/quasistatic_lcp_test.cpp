@@ -427,6 +427,10 @@ TEST(QuasistaticLcp, WhatTheModelsDoNotHaveIsRefusedByName) {
             std::string::npos,
         compliant);
     spec = fine;
+    spec.step.relinearize = 2;
+    EXPECT_NE(error_of(spec).find(head + "linearises its contacts once, but step.relinearize is 2; valid: 0"),
+              std::string::npos);
+    spec = fine;
     spec.step.effort_limits = true;
     EXPECT_NE(error_of(spec).find("step.effort_limits is true"), std::string::npos);
     spec = fine;

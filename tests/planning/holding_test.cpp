@@ -200,6 +200,17 @@ TEST(Planner, MakesPlansThatHold) {
   EXPECT_TRUE(plan.commands == make_plan(scene, scene.spec().goals.front(), {.seed = 1, .threads = 2}).plan.commands);
 }
 
+TEST(Judges, LeaveCoulombsLawOutWhereContactIsCompliant) {
+  const scene::Scene scene = planning_scene(test::load_planning("planar_pushing", {kAll, "step.compliance=1e-6"}));
+  ASSERT_NO_THROW(require_judges(scene));
+  const Goal goal(scene, scene.spec().goals.front(), scene.settings().plan.wrap_angles);
+  const VectorXd q = scene.initial_configuration(), u = joint_positions(scene, q);
+  Judges judges(scene, goal, 1, 2);
+  const std::vector<Verdict> verdicts = judges(q, u, std::vector<VectorXd>(1, u));
+  ASSERT_FALSE(verdicts.empty());
+  EXPECT_FALSE(verdicts.front().success);  // nothing moved
+}
+
 TEST(Judges, AskMujocoIfNamed) {
   const scene::Scene scene =
       planning_scene(test::load_planning("planar_pushing", {"plan.judges=[h, mujoco]", "plan.first=true"}));

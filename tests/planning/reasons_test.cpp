@@ -59,6 +59,14 @@ TEST(Reasons, AToleranceThatNothingMeetsStalls) {
     EXPECT_LE(result.reasons[k].weight, result.reasons[k - 1].weight);
 }
 
+TEST(Reasons, TimeThatIsOverBeforeAnythingWasTriedIsOne) {
+  for (const char* search : {"plan.search=rollout", "plan.search=single-step"}) {
+    const PlannerResult result = plan("planar_pushing", {search, "plan.first=true", "plan.time_limit_s=1e-9"});
+    ASSERT_FALSE(result.plan.success);
+    EXPECT_TRUE(names(result.reasons, "time")) << search;
+  }
+}
+
 TEST(Reasons, JudgesThatRefuseSayWhereAndByHowMuch) {
   // Tolerances that few roll-outs meet in more than one world.
   const char* const kTight =

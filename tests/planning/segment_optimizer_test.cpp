@@ -224,6 +224,18 @@ TEST(SegmentOptimizer, LimitsTheEffortOfSprings) {
   EXPECT_NEAR(std::max(0.0, after - 0.7 * before), result.best.violation, 1e-8);
 }
 
+TEST(SegmentOptimizer, AnEffortLimitOfZeroIsNone) {
+  const auto cost = [](const char* robot) {
+    const Pushing pushing({robot});
+    const Ensemble ensemble = two_worlds(pushing.scene);
+    PlanningSteps steps(pushing.scene, nullptr, &ensemble);
+    SegmentMotion motion;
+    EXPECT_TRUE(SegmentOptimizer(pushing.goal, pushing.hand, steps, 1).roll_out(pushing.problem(steps), pushing.up(), motion));
+    return motion.cost;
+  };
+  EXPECT_EQ(cost("robots=[{name: hand, stiffness: 100, effort_limit: 0}]"), cost("robots=[{name: hand, stiffness: 100}]"));
+}
+
 TEST(SegmentOptimizer, BringsSeveralWorldsTogether) {
   const Pushing pushing;
   // The box lies 1 cm to the side in the second world.

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
+#include <set>
 
 #include "deft/planning/ensemble.hpp"
+#include "deft/planning/feasibility/random_stream.hpp"
 #include "planning/planning_scenes.hpp"
 
 namespace deft::planning {
@@ -311,6 +314,16 @@ INSTANTIATE_TEST_SUITE_P(Planning, Systems,
                          testing::Values("planar_pushing", "planar_hand", "allegro_ball", "allegro_pen",
                                          "planar_bimanual"),
                          [](const auto& param) { return std::string(param.param); });
+
+TEST(RandomStream, SeedsOfSeedsDiffer) {
+  std::set<std::uint64_t> seen;
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    // Trees whose seeds are a step of the same counter apart have growths of their own.
+    const std::uint64_t tree = 0x9e3779b97f4a7c15ULL * seed;
+    for (std::uint64_t n = 0; n < 40; ++n) seen.insert(seed_of(tree, n));
+  }
+  EXPECT_EQ(seen.size(), 1600u);
+}
 
 }  // namespace transit_test
 }  // namespace deft::planning

@@ -69,7 +69,7 @@ void check_trackable(const scene::Scene& scene) {
         fmt::format("predicts with smoothed steps of first order, but step.model is {}; valid: convex (--model convex)",
                     to_string(step.model)));
   if (step.friction_law != scene::FrictionLaw::kAssociated)
-    refuse("predicts with smoothed steps, which step.friction_law: coulomb has none of; valid: associated");
+    refuse("predicts with the associated law of friction, but step.friction_law is coulomb; valid: associated");
 }
 
 struct TrackingMpc::Impl {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "deft/core/index.hpp"
 #include "deft/dynamics/sliding_gap.hpp"
 
 namespace deft::dynamics {
@@ -31,8 +32,9 @@ ContactRecord record_contact(const StepResult& result, int i, double largest_for
   record.normal_W = to_array(contact.n_W);
   record.gap = result.solution.gap[i];
   record.gap_start = contact.gap;
-  record.force_W = to_array(f[0] * contact.n_W + f[1] * contact.t1_W + f[2] * contact.t2_W);
-  record.torque_W = to_array(f[3] * contact.n_W);
+  const ContactForce force = contact_force(result, to_size(i));
+  record.force_W = to_array(force.force_W);
+  record.torque_W = to_array(force.torque_W);
   record.mu = contact.mu;
 
   const Slide slide = slide_of(result.program, i, result.delta);
@@ -46,6 +48,14 @@ ContactRecord record_contact(const StepResult& result, int i, double largest_for
 }
 
 }  // namespace
+
+ContactForce contact_force(const StepResult& result, std::size_t i) {
+  const contact::Contact& contact = result.problem.contacts[i];
+  const std::array<double, 4>& f = result.solution.force[i];
+  const Eigen::Vector3d friction_W = f[1] * contact.t1_W + f[2] * contact.t2_W;
+  const Eigen::Vector3d arm_W = 0.5 * (contact.friction_WA + contact.friction_WB - contact.p_WA - contact.p_WB);
+  return {.force_W = f[0] * contact.n_W + friction_W, .torque_W = f[3] * contact.n_W + arm_W.cross(friction_W)};
+}
 
 void record_contacts(const StepResult& result, std::span<const RigidTransform> X_start,
                      std::span<const RigidTransform> X_end, std::vector<ContactRecord>& out) {

@@ -85,22 +85,28 @@ void EnergyStep::reset() {
 }
 
 // A step that parts what penetrates at once leaves it with the velocity depth/h, which has no cause.
-void EnergyStep::limit_recovery(contact::ContactProblem& problem) const {
+bool EnergyStep::limit_recovery(contact::ContactProblem& problem) const {
   const double deepest = -scene_->settings().step.recovery_speed * h_;
-  for (contact::Contact& contact : problem.contacts) contact.gap = std::max(contact.gap, deepest);
+  bool any = false;
+  for (contact::Contact& contact : problem.contacts) {
+    any |= contact.gap < deepest;
+    contact.gap = std::max(contact.gap, deepest);
+  }
+  return any;
 }
 
 // With the normal forces of the step before, if this one starts where that ended.
-void EnergyStep::resist_rolling(const State& start, const Eigen::VectorXd& v, contact::ContactProblem& problem) {
+bool EnergyStep::resist_rolling(const State& start, const Eigen::VectorXd& v, contact::ContactProblem& problem) {
   if (loads_.empty() || start.q != q_loads_) {
     rolling_.forget();
-    return;
+    return false;
   }
   torques_.clear();
   rolling_.torques(loads_, contacts_.state(), v, h_, problem.Q, torques_);
   forces_.setZero(scene_->nv());
   rolling_.add_generalized(torques_, contacts_.state(), forces_);
   problem.b -= forces_;
+  return !torques_.empty();
 }
 
 void EnergyStep::remember_loads(const StepResult& result) {
@@ -124,12 +130,15 @@ void EnergyStep::step(const State& start, const Eigen::VectorXd& u, StepResult& 
   if (goes_on) contacts_.place(end_);
   ended_ = false;
   contacts_.find(start.q, result.problem);
-  if (second_order_) limit_recovery(result.problem);
+  std::string_view left_out;  // of derivatives
+  if (second_order_ && limit_recovery(result.problem)) left_out = "step.recovery_speed, which it reached";
   scene::SceneState& state = contacts_.state();
   if (!goes_on) scene_->model().mass_matrix(state.kinematics, M_);
   add_energy({*scene_, state, v, u, start.t, h_, M_}, result.problem);
-  if (second_order_ && !rolling_.none()) resist_rolling(start, v, result.problem);
+  if (second_order_ && !rolling_.none() && resist_rolling(start, v, result.problem))
+    left_out = "rolling friction, which acted in it";
   const double certifying_us = solve(start, u, result);
+  result.without_derivative = left_out;
   scene_->model().integrate(start.q, result.delta, result.q_next);
   if (second_order_ && !rolling_.none()) remember_loads(result);
   if (!second_order_) {

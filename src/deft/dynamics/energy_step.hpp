@@ -66,8 +66,9 @@ class EnergyStep : public StepModel {
   BlockDiagonal M_;
   TermScratch scratch_;
   // Second order:
-  void limit_recovery(contact::ContactProblem& problem) const;
-  void resist_rolling(const State& start, const Eigen::VectorXd& v, contact::ContactProblem& problem);
+  bool limit_recovery(contact::ContactProblem& problem) const;  // @returns whether it was reached
+  /// @returns whether any torque acts.
+  bool resist_rolling(const State& start, const Eigen::VectorXd& v, contact::ContactProblem& problem);
   void remember_loads(const StepResult& result);
 
   scene::SceneState end_;

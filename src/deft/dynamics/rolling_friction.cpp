@@ -16,15 +16,15 @@ using Eigen::VectorXd;
 
 constexpr double kAlongNormal = 0.5;  // of a cylinder's axis, across the normal: less, and it stands on its end
 
-bool states_rolling(const scene::FrictionSpec& friction) {
+}  // namespace
+
+bool resists_rolling(const scene::FrictionSpec& friction) {
   return friction.rolling > 0 || std::any_of(friction.pairs.begin(), friction.pairs.end(),
                                              [](const auto& pair) { return pair.rolling.value_or(0) > 0; });
 }
 
-}  // namespace
-
 RollingFriction::RollingFriction(const scene::Scene& scene)
-    : scene_(&scene), none_(!states_rolling(scene.spec().friction)) {
+    : scene_(&scene), none_(!resists_rolling(scene.spec().friction)) {
   if (none_) return;
   for (const multibody::ModelSpec& model : scene.spec().world.models) {
     for (const multibody::LinkSpec& link : model.links) {

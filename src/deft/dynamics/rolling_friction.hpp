@@ -10,6 +10,9 @@
 
 namespace deft::dynamics {
 
+/// Whether some pair of geometries has a coefficient μ_r > 0.
+bool resists_rolling(const scene::FrictionSpec& friction);
+
 /// A loaded contact of two geometries.
 struct LoadedContact {
   int geometry_a = -1, geometry_b = -1;            // indices of the scene's collision geometries
@@ -30,7 +33,7 @@ struct BodyTorque {
 ///
 ///   T ← T − c ω_r,   τ = T − c ω_r, shortened to μ_r N if it is longer; T ← τ then,   c = 1/(n h w).
 ///
-/// w [1/(kg m²)] is by how much a torque along ω_r, acting through Q (M/h² with springs and dampers), changes ω_r h,
+/// w [1/(kg m²)] is the inverse of the inertia that Q h² has against turning along ω_r (Q: M/h² with springs and dampers),
 /// and n is the larger number of contacts that resist rolling on either body. So what rolls slows down with μ_r N
 /// whatever its rate, comes to rest, and stays: it yields by the angle of a step's motion under the load, and does not
 /// creep. ω_r is tangential; on the side of a cylinder or capsule also along its axis, and on its ends and caps zero,

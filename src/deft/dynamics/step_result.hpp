@@ -2,6 +2,7 @@
 // What a step returns: a core that all models share, and a detail of the kind of model.
 
 #include <Eigen/Core>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -51,6 +52,8 @@ struct StepResult {
   /// start of the step, gaps and slips (Contact::offset) as the linearisation continues them there; frames are where it
   /// is made.
   std::vector<StepResult> linearizations;
+  /// What acted in this step that its derivatives leave out, in words; empty: nothing.
+  std::string_view without_derivative;
   bool forces_least_norm = false;    // the multipliers are the only ones, or those of least norm
   int iterations = 0;                // of the solver, all its solves together
   double energy = 0;                 // ½δᵀQδ + bᵀδ; second order: kinetic + potential at the end [J]

@@ -28,7 +28,7 @@ struct ContactRecord {
   double gap_start = 0;     // true gap φ at the start of the step [m]; model equivalent-contact-point: at its end, as
                             // `gap`
   std::array<double, 3> force_W{};           // [N], on a
-  std::array<double, 3> torque_W{};          // [N·m], on a, about point_W (torsional friction)
+  std::array<double, 3> torque_W{};          // [N·m], on a, about point_W: torsional friction, and friction off it
   double mu = 0;                             // friction coefficient
   ContactState state = ContactState::kOpen;  // open, sticking or sliding
   // Model equivalent-contact-point only; point_W is that point there.

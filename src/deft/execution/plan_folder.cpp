@@ -51,6 +51,7 @@ void PlanFolder::finish(const planning::Plan& plan, const std::vector<planning::
 
 void PlanFolder::write(const planning::Plan& plan, const std::vector<planning::Node>& nodes,
                        const planning::ReachableSets& reachable) {
+  X_WB_.clear();  // nodes may have been corrected since they were first kept
   place(nodes);
   dynamics::Trajectory motion = start_;
   model_->reset();  // the same digits however often plans were written before

@@ -75,6 +75,9 @@ World second_order_world(std::string name, const scene::Scene& scene, double h, 
           .second_order = true};
 }
 
+/// Coulomb's law is for rigid contact.
+bool has_coulomb_steps(const scene::Scene& scene) { return scene.settings().step.compliance == 0; }
+
 /// A world of second order with a disturbance, and its start. Where the disturbed start does not settle, objects lie
 /// where they were moved to.
 World disturbed_world(std::string name, const scene::Scene& scene, double h, double step_s, bool coulomb,
@@ -185,11 +188,12 @@ Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, 
       stage_.push_back(0);
     } else if (judge == kDrawnWorlds) {
       for (int k = 0; k < kWorlds; ++k) {
+        const bool coulomb = k % 2 == 1 && has_coulomb_steps(scene);
         const plant::Disturbance drawn =
             plant::draw_disturbance(drawn_from(), seed + static_cast<std::uint64_t>(k) * 0x9e3779b97f4a7c15ULL);
         const double arm = RandomStream(drawn.seed, kArmStream).uniform(kLeastArm, 1);
-        worlds_.push_back(disturbed_world(fmt::format("world {}", k), scene, h, kStep_s, k % 2 == 1, drawn, arm));
-        stage_.push_back(k % 2 == 1 ? 2 : 1);
+        worlds_.push_back(disturbed_world(fmt::format("world {}", k), scene, h, kStep_s, coulomb, drawn, arm));
+        stage_.push_back(coulomb ? 2 : 1);
       }
     } else {
       worlds_.push_back(short_step_world(scene, std::stoi(judge.substr(kHalved.size()))));
@@ -197,6 +201,20 @@ Judges::Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, 
     }
   }
   first_.push_back(static_cast<int>(worlds_.size()));
+}
+
+void require_judges(const scene::Scene& scene) {
+  const double h = *scene.settings().step.h;
+  for (const std::string& judge : judges_of(scene.settings().plan)) {
+    if (judge == kMujoco) {
+      plant::make_plant(plant::PlantKind::kMujoco, scene, {});
+    } else if (judge == kSecondOrder || judge == kDrawnWorlds) {
+      for (const bool coulomb : {false, judge == kDrawnWorlds && has_coulomb_steps(scene)})
+        const WorldSteps steps(second_order_world(judge, scene, h, Judges::kStep_s, coulomb));
+    } else if (judge.starts_with(kHalved)) {
+      const WorldSteps steps(short_step_world(scene, std::stoi(judge.substr(kHalved.size()))));
+    }
+  }
 }
 
 std::optional<Judges::Outcome> Judges::try_in_mujoco(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
@@ -277,9 +295,9 @@ std::vector<Verdict> Judges::operator()(const Eigen::VectorXd& q, const Eigen::V
     for (int k = first_[j]; k < first_[j + 1]; ++k)
       if (outcomes[to_size(k)]) own.push_back(*outcomes[to_size(k)]);
     const bool decided = own.size() == to_size(first_[j + 1] - first_[j]) || is_refused(j, outcomes);
-    if (own.empty() && !cut) continue;
+    if (!decided && !cut) continue;  // another judge refused the plan before
     verdicts.push_back(verdict_of(j, std::move(own)));
-    verdicts.back().judged = !cut || decided || verdicts.back().success;
+    verdicts.back().judged = decided || verdicts.back().success;
   }
   return verdicts;
 }

@@ -29,18 +29,23 @@ Ensemble single_ensemble(const scene::Scene& scene);
 /// One line of level debug per verdict.
 void log_verdicts(std::span<const Verdict> verdicts);
 
-/// Tries plans in the worlds of all judges but h.
+/// @throws InputError if a judge of the scene's settings cannot simulate it. @param scene  of planning_scene.
+void require_judges(const scene::Scene& scene);
+
+/// Tries plans in the worlds of all judges but h. Every second of the drawn `worlds` is under Coulomb's law, where
+/// contact is rigid (step.compliance 0).
 class Judges {
  public:
   /// @param scene  of planning_scene. @param goal  must outlive this object. @param seed  of the drawn worlds.
-  /// @param threads  0: one per core. @throws InputError if a judge cannot simulate the scene.
+  /// @param threads  0: one per core. @pre require_judges.
   Judges(const scene::Scene& scene, const Goal& goal, std::uint64_t seed, int threads);
 
   /// One verdict per judge but h, in their order: commands from the start at rest, each world's own start. First order:
   /// the goal is met at the end and for settings.hold_steps before it. Second order: it is met 1 s after the last
   /// command, as in MuJoCo (inner steps of track.mujoco_step). `worlds` is met if kWorldShare of kWorlds worlds are;
   /// its error is that of the median world. Cheap worlds are asked first, and once a judge has refused the plan the
-  /// dearer ones are not asked any more: their verdicts are missing, and the share of `worlds` counts them as failures.
+  /// dearer ones are not asked any more: verdicts of those that had not decided are missing, and the share of `worlds`
+  /// counts worlds that were not asked as failures.
   /// @param deadline  none: all are heard. Judges that have not decided when it is due have Verdict::judged false.
   std::vector<Verdict> operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u_start,
                                   const std::vector<Eigen::VectorXd>& commands, const Deadline* deadline = nullptr);

@@ -45,10 +45,12 @@ struct PlanLeg {
   Segment rollout;
 };
 
+/// Those whose steps were all simulated.
 std::vector<PlanLeg> legs_in(const Plan& plan) {
   std::vector<PlanLeg> legs;
   std::optional<Segment> transit;
   for (const Segment& segment : plan.segments) {
+    if (to_size(segment.last) >= plan.q.size()) break;
     if (segment.transit) {
       if (transit)
         transit->last = segment.last;
@@ -62,18 +64,21 @@ std::vector<PlanLeg> legs_in(const Plan& plan) {
   return legs;
 }
 
-/// The worlds of an optimisation: the shortest step of the judges, and drawn corners or else the second-order step.
+/// The worlds of an optimisation: the shortest step of the judges, and drawn corners, or the second-order step where
+/// there are none.
 Ensemble optimizer_ensemble(const scene::Scene& scene, std::uint64_t seed, std::span<const World> refusing) {
   const scene::OptimizeSettings& settings = scene.settings().optimize;
   Ensemble ensemble = search_ensemble(scene, seed, refusing);
-  const auto divisors = divisors_of(judges_of(scene.settings().plan)).size();
+  const std::vector<int> divisors = divisors_of(judges_of(scene.settings().plan));
+  const std::size_t second_order = divisors.size(), corners = ensemble.worlds.size() - second_order - 1;
+  const std::size_t taken = std::min(corners, to_size(settings.corners));
   // Of steps h/n the shortest is furthest from h; of the corners the last are those that refused a plan.
   std::vector<World> worlds;
-  if (divisors > 0) worlds.push_back(ensemble.worlds[divisors - 1]);
-  if (ensemble.worlds.size() > divisors && settings.corners == 0) worlds.push_back(ensemble.worlds[divisors]);
-  const std::size_t corners = ensemble.worlds.size() - divisors - 1;
-  for (std::size_t k = corners - std::min(corners, to_size(settings.corners)); k < corners; ++k)
-    worlds.push_back(ensemble.worlds[divisors + 1 + k]);
+  if (!divisors.empty())
+    worlds.push_back(
+        ensemble.worlds[to_size(std::max_element(divisors.begin(), divisors.end()) - divisors.begin())]);
+  if (taken == 0) worlds.push_back(ensemble.worlds[second_order]);
+  worlds.insert(worlds.end(), ensemble.worlds.end() - static_cast<std::ptrdiff_t>(taken), ensemble.worlds.end());
   ensemble.worlds = std::move(worlds);
   ensemble.longest_step = settings.speed_share * *scene.settings().step.h * joint_speeds(scene).touching;
   ensemble.spread_weight = settings.spread_weight;
@@ -114,19 +119,21 @@ class OptimizerRun {
         hand_(scene_, goal_),
         legs_(legs_in(plan)),
         judges_(scene_, goal_, options.seed, options.threads) {
-    deadline_.set(clock_, settings_.time_limit_s, options_.stop);
+    deadline_.set(clock_, std::min(settings_.time_limit_s, options_.time_limit_s), options_.stop);
+    end_.set(clock_, options_.time_limit_s, options_.stop);
   }
 
   PlanOptimizerResult operator()() {
-    result_.plan = check({plan_.commands, plan_.segments});
-    result_.before = judge(result_.plan, nullptr);
+    require_judges(scene_);
+    given_ = result_.plan = check({plan_.commands, plan_.segments});
+    result_.before = judge(result_.plan, end_);
     result_.held_before = result_.plan.holds();
-    result_.cost_before = result_.cost = given_cost();
+    result_.cost_before = result_.cost = cost_in(optimizer_ensemble(scene_, options_.seed, {}), plan_.commands);
     std::uint64_t number = 0;
     holds_ = result_.held_before;
     while (!holds_ && !legs_.empty() && !deadline_.due()) improve(number++);
-    if (result_.plan.verdicts.empty()) judge(result_.plan, nullptr);
-    result_.holds = holds_;
+    if (result_.plan.verdicts.empty()) judge(result_.plan, end_);
+    result_.holds = result_.plan.holds();
     chain_nodes();
     result_.time_s = clock_.seconds();
     return std::move(result_);
@@ -137,23 +144,33 @@ class OptimizerRun {
     return check_route(scene_, goal_, nullptr, plan_.q.front(), std::move(route), plan_.u_start).plan;
   }
 
-  /// @param deadline  none: all judges are heard.
-  std::vector<Verdict> judge(Plan& plan, const Deadline* deadline) {
-    plan.verdicts = judges_(plan.q.front(), plan.u_start, plan.commands, deadline);
+  std::vector<Verdict> judge(Plan& plan, const Deadline& deadline) {
+    plan.verdicts = judges_(plan.q.front(), plan.u_start, plan.commands, &deadline);
     log_verdicts(plan.verdicts);
     return plan.verdicts;
   }
 
-  /// What the plan as it was given costs in the worlds of the first pass.
-  double given_cost() {
-    const Ensemble ensemble = optimizer_ensemble(scene_, options_.seed, {});
-    PlanningSteps steps(scene_, nullptr, &ensemble);
+  /// What commands from the start cost in the worlds of a pass; infinity where a step fails.
+  double cost_in(const Ensemble& ensemble, const std::vector<VectorXd>& commands) {
+    PlanningSteps steps(scene_, &end_, &ensemble);
     const GreedyRollout rollout(goal_, hand_, steps);
-    const std::vector<Instant> at =
-        steps.simulate(start_instant(ensemble, plan_.q.front(), plan_.u_start), plan_.commands);
+    const std::vector<Instant> at = steps.simulate(start_instant(ensemble, plan_.q.front(), plan_.u_start), commands);
     result_.solves += steps.solves();
-    if (at.size() != plan_.commands.size() + 1) return std::numeric_limits<double>::infinity();
+    if (at.size() != commands.size() + 1) return std::numeric_limits<double>::infinity();
     return cost_of(rollout.distance(at.back(), goal_.q()));
+  }
+
+  /// Costs of the best and of the given plan where worlds that refused a plan have joined: only what is measured in the
+  /// same worlds is compared, and in these the given plan may be the better one again.
+  void measure_again(const Ensemble& ensemble) {
+    if (judges_.refusing().size() == known_refusing_) return;
+    known_refusing_ = judges_.refusing().size();
+    result_.cost_before = cost_in(ensemble, plan_.commands);
+    result_.cost = cost_in(ensemble, result_.plan.commands);
+    if (result_.cost <= result_.cost_before || (result_.plan.success && !given_.success)) return;
+    result_.cost = result_.cost_before;
+    result_.plan = given_;
+    result_.plan.verdicts = result_.before;
   }
 
   double cost_of(double distance) const {
@@ -185,6 +202,7 @@ class OptimizerRun {
   /// One pass: the grasps of the plan in turn, and others of its grasps where these come no nearer.
   void improve(std::uint64_t number) {
     const Ensemble ensemble = optimizer_ensemble(scene_, options_.seed, judges_.refusing());
+    measure_again(ensemble);
     Ensemble single = single_ensemble(scene_);
     scene::OptimizeSettings settings = settings_;
     settings.cone_share = std::min(0.9, settings.cone_share * kConeShares[number % std::size(kConeShares)]);
@@ -391,7 +409,7 @@ class OptimizerRun {
     const double cost = cost_of(tools.rollout.distance(pass.motion, goal_.q()));
     if (!done && !(cost < result_.cost)) return;
     Plan plan = check({pass.commands, pass.segments});
-    if (done) judge(plan, &deadline_);
+    if (done) judge(plan, deadline_);
     row.holds = done && plan.holds();
     // A plan that leads to the goal at h is not given up for one that does not.
     if (!row.holds && !(cost < result_.cost && (plan.success || !result_.plan.success))) return;
@@ -429,10 +447,12 @@ class OptimizerRun {
   Hand hand_;
   std::vector<PlanLeg> legs_;
   RunClock clock_;
-  Deadline deadline_;
+  Deadline deadline_, end_;  // of passes; of the whole run
   Judges judges_;
   PlanOptimizerResult result_;
-  bool holds_ = false;  // the plan of the result, before all judges
+  Plan given_;                      // simulated
+  std::size_t known_refusing_ = 0;  // worlds, when costs were measured
+  bool holds_ = false;              // the plan of the result, before all judges
   std::vector<Place> places_;
 };
 

@@ -14,9 +14,11 @@ namespace deft::planning {
 struct PlanOptimizerOptions {
   std::uint64_t seed = 0;        // of the drawn worlds and of motions between grasps
   int threads = 0;               // 0: one per core
+  /// Of the whole run [s], judging included; passes end after settings.optimize.time_limit_s.
+  double time_limit_s = kInfinity;
   std::function<bool()> stop{};  // whether to end; asked before every step. What was found so far is the result
-  /// After each segment: pass and segment from 1, distance in all worlds before and after [m], the pass' cost so far.
-  std::function<void(int pass, int segment, double before, double after)> on_segment{};
+  /// After each segment: pass and segment from 1, the least cost so far, the pass' distance in all worlds [m].
+  std::function<void(int pass, int segment, double cost, double distance)> on_segment{};
 };
 
 /// One pass over a plan.
@@ -35,18 +37,19 @@ struct PlanOptimizerResult {
   std::vector<Verdict> before;        // of the plan that was given
   bool held_before = false;           // whether that held before all judges
   bool holds = false;                 // whether the best does
-  double cost_before = 0, cost = 0;   // (distance in all worlds / tolerance)², of the given plan and of the best
+  double cost_before = 0, cost = 0;   // (distance in all worlds / tolerance)², of the given plan and of the best, in the
+                                      // worlds of the last pass
   std::vector<OptimizerPass> passes;  // in order; none if the given plan holds
   double time_s = 0;                  // wall time [s]
   long solves = 0;                    // steps taken
 };
 
 /// Improves a plan: pass after pass over its segments, in several worlds at once (optimize: corners). In a pass each
-/// roll-out is optimised (SegmentOptimizer) from where the one before it ended, towards the place where its objects
-/// were at its end in the plan, the last towards the goal; between them the plan's grasps are reached again. Where the
-/// end is off the goal, grasps are taken again (optimize: repeats). A plan whose worlds all meet the goal goes before
-/// the judges; the first that holds is the result, or else the plan of least cost, which is never above that of the
-/// plan that was given.
+/// roll-out is optimised (SegmentOptimizer) from where the one before it ended, towards the goal; between them the plan's
+/// grasps are reached again, and others of them where these come no nearer. A plan whose worlds all meet the goal goes
+/// before the judges; the first that holds is the result, or else the plan of least cost, which is never above that of
+/// the plan that was given, unless that did not reach the goal at h and it does. What the time does not suffice to
+/// judge does not hold (Verdict::judged).
 /// @param scene  any. @param plan  commands, segments and start; checked by the caller. @param options  as above.
 /// @throws InputError as make_plan.
 PlanOptimizerResult optimize_plan(const scene::Scene& scene, const scene::GoalSpec& goal, const Plan& plan,

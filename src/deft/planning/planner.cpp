@@ -78,9 +78,13 @@ class Run {
       return std::move(result_);
     }
     const bool holding = !settings_.first && settings_.refine.empty() && judges_of(settings_).size() > 1;
+    if (holding) require_judges(scene_);
     find_first(holding ? kFirstTries : settings_.nodes);
     if (holding) find_holding();
-    if (result_.plan.success && !holding) improve(scene_);
+    if (result_.plan.success && !holding) {
+      if (!settings_.first && settings_.refine.empty()) note_found();  // h is the only judge
+      improve(scene_);
+    }
     if (result_.plan.success && !settings_.first && !settings_.refine.empty()) pass_step_halving();
     result_.tally.add(*first_);
     result_.reasons = reasons_of(scene_, goal_, result_.plan, result_.tally, result_.end);
@@ -162,7 +166,13 @@ class Run {
       bounds.regrasp_weight = scene.settings().plan.regrasp_weight;
       bounds.tries = kTriesShare;
       bounds.cost_limit_s = result_.plan.cost_s - cost_until(from);
-      const std::unique_ptr<SearchTree> tree = replan(scene, from, seed_of_tree(options_.seed, number), bounds);
+      std::unique_ptr<SearchTree> tree;
+      try {
+        tree = replan(scene, from, seed_of_tree(options_.seed, number), bounds);
+      } catch (const InputError& error) {  // no tree grows there; what was found stays
+        log::warning(fmt::format("the plan is not improved further: {}", error.what()));
+        return;
+      }
       result_.tried += tree->tried();
       result_.tally.add(*tree);
       result_.solves += tree->solves();
@@ -209,7 +219,9 @@ class Run {
         check_plan(halved_scene_, goal_, q_start_, result_.plan.commands, result_.plan.segments, options_.u_start)
             .step_halving;
     if (!result_.plan.holds()) search_with_step_halving();
-    if (result_.plan.holds()) improve(halved_scene_);
+    if (!result_.plan.holds()) return;
+    note_found();
+    improve(halved_scene_);
   }
 
   /// Searches with all step lengths at once until a plan passes; without one the plan stays as it was.
@@ -229,7 +241,7 @@ class Run {
         tree.correct(plan, checked.at);
         continue;
       }
-      graft(tree, 0, 0, plan.segments);
+      graft(tree, 0, 0, watch_.seconds(), plan.segments, result_.nodes);
       result_.plan = std::move(plan);
       break;
     }
@@ -271,7 +283,10 @@ class Run {
       result_.tally.add(tree);
       result_.solves += tree.solves();
     }
-    if (result_.plan.holds()) result_.end = SearchEnd::kFound;
+    if (result_.plan.holds())
+      result_.end = SearchEnd::kFound;
+    else
+      result_.end = watch_.is_up(settings_.time_limit_s) ? SearchEnd::kTime : SearchEnd::kNodes;
   }
 
   /// What the judges say of a plan, until the limit of time.
@@ -290,14 +305,17 @@ class Run {
     result_.plan.verdicts = judge(judges, result_.plan);
     result_.tally.add(result_.plan.verdicts);
     if (!result_.plan.holds() && scene_.settings().optimize.stage) optimize_first();
-    if (result_.plan.holds()) note_holding();
+    note_found();
     if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
   }
 
   /// Keeps the first plan as `optimize:` improves it, if that holds; its nodes join the tree.
   void optimize_first() {
     const PlanOptimizerResult better = optimize_plan(
-        scene_, spec_, result_.plan, {.seed = options_.seed, .threads = options_.threads, .stop = options_.stop});
+        scene_, spec_, result_.plan, {.seed = options_.seed,
+                                                  .threads = options_.threads,
+                                                  .time_limit_s = settings_.time_limit_s - watch_.seconds(),
+                                                  .stop = options_.stop});
     result_.solves += better.solves;
     if (better.held_before || !better.holds) return;
     const auto added = static_cast<int>(result_.nodes.size()) - 1;
@@ -348,15 +366,18 @@ class Run {
       least = std::min(least, distance);
       if (result_.end != SearchEnd::kFound) continue;
       // Where drawn worlds refuse a second plan, the next tree is grown with them.
-      if (keep_if_holding(tree, ensemble, judges)) return;
-      refusals += judges.drawn_refused();
-      if (refusals == kRefusals) return;
+      const Trial trial = try_plan(tree, ensemble, judges);
+      refusals += trial == Trial::kDrawnRefused;
+      if (trial == Trial::kHolds || refusals == kRefusals) return;
     }
   }
 
-  /// Judges the way to the goal in a tree of find_holding. @returns whether it is the plan now; if not, the tree goes
-  /// on from where the whole led.
-  bool keep_if_holding(SearchTree& tree, const Ensemble& ensemble, Judges& judges) {
+  /// What became of a way to the goal in a tree of find_holding.
+  enum class Trial { kHolds, kDrawnRefused, kRejected };
+
+  /// Judges such a way. It is the plan now if it holds and costs less, or if there was none at h; where it does not
+  /// hold, the tree goes on from where the whole led.
+  Trial try_plan(SearchTree& tree, const Ensemble& ensemble, Judges& judges) {
     Checked checked = check(scene_, &ensemble, route_to(tree.nodes(), tree.goal_node()));
     Plan& plan = checked.plan;
     if (plan.success) {
@@ -364,21 +385,28 @@ class Run {
       result_.tally.add(plan.verdicts);
       log_verdicts(plan.verdicts);
     }
-    if (plan.success && plan.holds() && (!result_.plan.holds() || plan.cost_s < result_.plan.cost_s)) {
-      graft(tree, 0, 0, plan.segments);
-      result_.plan = std::move(plan);
-      note_holding();
-      if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
-      return true;
-    }
+    const bool holds = plan.holds();
+    const bool is_better = holds ? !result_.plan.holds() || plan.cost_s < result_.plan.cost_s
+                                 : plan.success && !result_.plan.success;
+    if (is_better) take(tree, plan);
+    if (holds && is_better) return Trial::kHolds;
     tree.reject_goal();
     tree.correct(plan, checked.at);
-    return false;
+    return plan.success && judges.drawn_refused() ? Trial::kDrawnRefused : Trial::kRejected;
   }
 
-  void note_holding() {
+  /// The way to the goal of a tree becomes the plan.
+  void take(const SearchTree& tree, Plan plan) {
+    graft(tree, 0, 0, watch_.seconds(), plan.segments, result_.nodes);
+    result_.plan = std::move(plan);
+    note_found();
+    if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
+  }
+
+  /// Notes when there was a plan, and one that holds before all judges, which must have been asked.
+  void note_found() {
     if (result_.first_solution_s < 0) result_.first_solution_s = watch_.seconds();
-    if (result_.first_holding_s < 0) result_.first_holding_s = watch_.seconds();
+    if (result_.plan.holds() && result_.first_holding_s < 0) result_.first_holding_s = watch_.seconds();
   }
 
   /// A stop waits until all of the journal was repeated.
@@ -424,26 +452,10 @@ class Run {
       segments.push_back({segment.first + from, segment.last + from, segment.transit, segment.node});
     Plan plan = check_plan(scene, goal_, q_start_, std::move(commands), std::move(segments), options_.u_start);
     if (!plan.holds() || plan.cost_s >= old.cost_s) return;
-    graft(tree, kept == 0 ? 0 : old.segments[kept - 1].node, cost_until(from), std::span(plan.segments).subspan(kept));
+    graft(tree, kept == 0 ? 0 : old.segments[kept - 1].node, cost_until(from), watch_.seconds(),
+          std::span(plan.segments).subspan(kept), result_.nodes);
     result_.plan = std::move(plan);
     if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
-  }
-
-  /// Adds the way to the goal in another tree, which began at node `at` of ours after `cost_s`, to our tree; `tail` are
-  /// its segments, whose nodes become ours.
-  void graft(const SearchTree& tree, int at, double cost_s, std::span<Segment> tail) {
-    const int regrasps = result_.nodes[at].regrasps;
-    auto segment = tail.begin();  // in the order of the chain; a node without commands has none
-    for (const int link : chain_to(tree.nodes(), tree.goal_node())) {
-      Node node = tree.nodes()[link];
-      node.parent = at;
-      node.cost_s += cost_s;
-      node.regrasps += regrasps;
-      node.time_s = watch_.seconds();
-      at = static_cast<int>(result_.nodes.size());
-      result_.nodes.push_back(std::move(node));
-      if (segment != tail.end() && segment->node == link) (segment++)->node = at;
-    }
   }
 
   // Of the goal's tolerances, those that the worlds of a search meet, so that others meet the goal's, and those that

@@ -115,8 +115,9 @@ std::vector<Reason> reasons_of(const scene::Scene& scene, const Goal& goal, cons
                        fmt::format("{}: {}", verdict.judge, text_of(verdict.error)), "plan.judges, plan.time_limit_s"});
   }
   const bool time = end == SearchEnd::kTime;
-  if ((time || end == SearchEnd::kNodes) && tries > 0)
-    reasons.push_back({time ? "time" : "nodes", tries, static_cast<double>(count(GrowthEnd::kGrew)) / tries,
+  if (time || end == SearchEnd::kNodes)
+    reasons.push_back({time ? "time" : "nodes", std::max(1, tries),
+                       tries > 0 ? static_cast<double>(count(GrowthEnd::kGrew)) / tries : 1.0,
                        time ? fmt::format("{} s are over", scene.settings().plan.time_limit_s)
                             : fmt::format("{} roll-outs are used up", scene.settings().plan.nodes),
                        time ? "plan.time_limit_s (--time-limit)" : "plan.nodes (--nodes)"});

@@ -14,6 +14,22 @@ constexpr double kMostShare = 1 + 1e-3;  // of joint limits: targets keep to the
 
 }  // namespace
 
+void graft(const SearchTree& tree, int at, double cost_s, double time_s, std::span<Segment> tail,
+           std::vector<Node>& nodes) {
+  const int regrasps = nodes[to_size(at)].regrasps;
+  auto segment = tail.begin();  // in the order of the chain; a node without commands has none
+  for (const int link : chain_to(tree.nodes(), tree.goal_node())) {
+    Node node = tree.nodes()[to_size(link)];
+    node.parent = at;
+    node.cost_s += cost_s;
+    node.regrasps += regrasps;
+    node.time_s = time_s;
+    at = static_cast<int>(nodes.size());
+    nodes.push_back(std::move(node));
+    if (segment != tail.end() && segment->node == link) (segment++)->node = at;
+  }
+}
+
 Eigen::VectorXd command_at_start(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& u_start) {
   if (u_start.size() != 0 && u_start.size() != scene.nu())
     throw std::invalid_argument("planner: the joint targets at the start have not one entry per actuated joint");

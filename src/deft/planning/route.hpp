@@ -1,6 +1,7 @@
 #pragma once
 // The way to a node of a tree as commands, and what becomes of them from the start.
 
+#include <span>
 #include <vector>
 
 #include "deft/planning/feasibility/goal.hpp"
@@ -17,6 +18,11 @@ struct Route {
 };
 /// The route to a node; nodes without commands have no segment.
 Route route_to(const std::vector<Node>& nodes, int node);
+
+/// Adds the way to the goal in a tree to other nodes, of which `at` after `cost_s` is the tree's root.
+/// @param time_s  of the nodes. @param tail  the segments of the way, whose nodes become the new ones.
+void graft(const SearchTree& tree, int at, double cost_s, double time_s, std::span<Segment> tail,
+           std::vector<Node>& nodes);
 
 /// A plan and where it leads, step by step, in all worlds.
 struct Checked {

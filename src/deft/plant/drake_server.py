@@ -9,8 +9,8 @@ little-endian doubles, so that nothing is lost. What is asked, and what is answe
 
   M  text: the model (README.md of the module, "Drake")     K  text: what Drake adds to the scene, a line each
   R  q [nq], v [nv]                                        K
-  S  h, want, u [nu], tau [nv]: one step                   K  q [nq], v [nv], then with want = 1 twelve numbers and two indices of
-                                                              geometries per contact: a, b, point, normal (b to a), force on a, torque
+  S  h, want, u [nu], tau [nv]: one step                   K  q [nq], v [nv], then with want = 1 per contact two indices of
+                                                              geometries and fourteen numbers: a, b, point, normal (b to a), force on a, torque
                                                               on a, gap, slip speed
   any of them                                              E  text: why it cannot be done
                                                            F  text: Drake's step failed; the state is the one before it

@@ -1,5 +1,6 @@
 #include "deft/dynamics/batch/batch.hpp"
 #include "deft/core/index.hpp"
+#include "deft/dynamics/contact_records.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 
 #include <fmt/format.h>
@@ -47,12 +48,12 @@ void to_array(const Vector3d& from, std::array<double, 3>& to) { Eigen::Map<Vect
 
 BatchContact describe(const StepResult& step, std::size_t i) {
   const contact::Contact& contact = step.problem.contacts[i];
-  const std::array<double, 4>& f = step.solution.force[i];
   BatchContact result{.a = contact.body_a, .b = contact.body_b, .gap = step.solution.gap[i]};
   to_array(0.5 * (contact.p_WA + contact.p_WB), result.point_W);
   to_array(contact.n_W, result.normal_W);
-  to_array(f[0] * contact.n_W + f[1] * contact.t1_W + f[2] * contact.t2_W, result.force_W);
-  to_array(f[3] * contact.n_W, result.torque_W);
+  const ContactForce force = contact_force(step, i);
+  to_array(force.force_W, result.force_W);
+  to_array(force.torque_W, result.torque_W);
   return result;
 }
 
@@ -152,7 +153,10 @@ void Batch::Worker::run_item(const BatchInput& input, const BatchOptions& option
                              BatchResult& result) {
   const auto i = to_size(item);
   start.q = column(input.q, item);
-  if (input.v.size() > 0) start.v = column(input.v, item);
+  if (input.v.size() > 0)
+    start.v = column(input.v, item);
+  else
+    start.v.resize(0);
   start.t = input.t;
   u = column(input.u, item);
   model->step(start, u, step);

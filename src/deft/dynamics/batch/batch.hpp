@@ -60,7 +60,7 @@ struct BatchContact {
   std::array<double, 3> point_W{};   // midpoint of the witness points at the start of the step [m]
   std::array<double, 3> normal_W{};  // unit, from b to a
   std::array<double, 3> force_W{};   // [N]
-  std::array<double, 3> torque_W{};  // [N·m] about point_W (torsional friction)
+  std::array<double, 3> torque_W{};  // [N·m] about point_W: torsional friction, and friction off it
 };
 
 /// One column, or entry, per item; NaN in the columns of what was not computed. Kept between runs of one size nothing

@@ -1,6 +1,6 @@
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -63,6 +63,10 @@ void require_coulomb_settings(const scene::Scene& scene) {
   if (step.compliance > 0 && step.model != scene::ModelKind::kStewartTrinkle)
     refuse(fmt::format("is for rigid contact, but step.compliance is {}; valid: 0, or step.model: stewart-trinkle",
                        step.compliance));
+  if (step.relinearize != 0 && step.model != scene::ModelKind::kLimitSurface)
+    refuse(fmt::format("linearises its contacts once, but step.relinearize is {}; valid: 0",
+                       step.relinearize == scene::StepSettings::kUntilSettled ? "true"
+                                                                              : fmt::to_string(step.relinearize)));
   if (step.effort_limits) refuse("has springs without limits, but step.effort_limits is true; valid: false");
   if (step.cone == scene::Cone::kCone && scene.plane() == scene::Plane::kSpace)
     refuse("has polygons of friction in space, but step.cone is cone; valid: pyramid (with step.rays)");

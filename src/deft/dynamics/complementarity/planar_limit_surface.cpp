@@ -305,6 +305,7 @@ bool PlanarLimitSurface::relinearize(const Eigen::VectorXd& q, const Eigen::Vect
     const auto known = std::lower_bound(parts_.begin(), parts_.end(), std::pair{contact.id, static_cast<char>(kFar)});
     if (known != parts_.end() && known->first == contact.id) part_of_[i] = known->second;
     contact.gap -= row_times(all_.J, static_cast<int>(i), 0, linearised_at_);
+    if (leaves_penetration_) contact.gap = std::max(contact.gap, 0.0);
     // Records carry witness points along with their bodies, from the start.
     const auto back = [&](int body, Eigen::Vector3d& p) { p = X_start_[body] * (on_way_.X_WB()[body].inverse() * p); };
     back(contact.body_a, contact.p_WA);

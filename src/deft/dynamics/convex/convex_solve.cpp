@@ -159,7 +159,14 @@ double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, St
 }
 
 ConvexEnergyStep::ConvexEnergyStep(const scene::Scene& scene, Order order, EnergyLayout layout)
-    : EnergyStep(scene, order, std::move(layout), joint_damping(scene)), solve_(scene), relinearization_(scene) {}
+    : EnergyStep(scene, order, std::move(layout), joint_damping(scene)), solve_(scene), relinearization_(scene) {
+  const scene::StepSettings& step = scene.settings().step;
+  if (step.relinearize == scene::StepSettings::kUntilSettled)
+    throw InputError({scene.spec().file, 0, 0},
+                     fmt::format("step.model: {} linearises its contacts a number of times, but step.relinearize is "
+                                 "true; valid: 0, 1, …",
+                                 to_string(step.model)));
+}
 
 double ConvexEnergyStep::solve(const State& start, const Eigen::VectorXd& u, StepResult& result) {
   const int most = std::max(0, scene().settings().step.relinearize);

@@ -85,7 +85,7 @@ class ConvexEnergyStep : public EnergyStep {
   }
 
  protected:
-  /// @throws InputError as EnergyStep, ConvexSolve and joint_damping.
+  /// @throws InputError as EnergyStep, ConvexSolve and joint_damping, and for `step.relinearize: true`.
   ConvexEnergyStep(const scene::Scene& scene, Order order, EnergyLayout layout);
   double solve(const State& start, const Eigen::VectorXd& u, StepResult& result) override;
   void forget() final { solve_.forget(); }

@@ -95,6 +95,7 @@ void StepDifferentiator::linearize_at(scene::SceneState* state, const State& sta
   state_ = state != nullptr && state->q == start.q ? state : nullptr;
   // Where contacts are linearised again depends on the command too.
   if (!result.linearizations.empty()) options_.configuration = true;
+  if (options_.configuration) refuse_what_is_left_out(result);
   linearize_chain(result, result.linearizations);
 }
 
@@ -109,6 +110,13 @@ void StepDifferentiator::check(const State& start, const VectorXd& u, const Step
         fmt::format("step derivative: the step ended as {} and moves nothing", solvers::to_string(result.status)));
   }
   check_ellipsoids(*scene_, result);
+}
+
+void StepDifferentiator::refuse_what_is_left_out(const StepResult& result) const {
+  if (result.without_derivative.empty()) return;
+  throw InputError({scene_->spec().file, 0, 0},
+                   fmt::format("not available yet: derivatives, but by commands, of a step with {}",
+                               result.without_derivative));
 }
 
 /// The linearisations of a step are programs one after the other, each of which depends on the solution of the one

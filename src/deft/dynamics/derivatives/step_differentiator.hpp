@@ -56,7 +56,8 @@ class StepDifferentiator {
   /// last product.
   /// @throws std::invalid_argument if the step failed, the sizes are wrong or mu_gradient is negative or not finite;
   /// InputError for what has no derivative yet: models of exact Coulomb friction, an ellipsoid with e_t ≠ e_o in a
-  /// plane of motion; and for the model equivalent-contact-point, whose derivative is StepModel::differentiate.
+  /// plane of motion and, but by commands, steps in which `step.recovery_speed` was reached or rolling friction acted;
+  /// and for the model equivalent-contact-point, whose derivative is StepModel::differentiate.
   void linearize(const State& start, const Eigen::VectorXd& u, const StepResult& result,
                  const DerivativeOptions& options = {});
   /// The same for a step from rest at time 0.
@@ -69,7 +70,7 @@ class StepDifferentiator {
   void linearize(StepModel& model, const State& start, const Eigen::VectorXd& u, const StepResult& result,
                  const DerivativeOptions& options = {});
 
-  /// Every Jacobian. Without `options.configuration` those of q stay empty, with `options.motion_only` dforce_W_*.
+  /// Every Jacobian. Those of q stay empty without `options.configuration`, unless `step.relinearize` needs them; with `options.motion_only` dforce_W_*.
   void jacobians(StepDerivative& out);
   /// The Jacobians of the motion and, of the forces, only those of the contacts listed, whose rows are stacked in the
   /// order of the list (first_row: of each of them); dforce_W_* stay empty.
@@ -92,7 +93,8 @@ class StepDifferentiator {
   /// ∂q⁺ (nv rows) and ∂force (contact frame, stacked) by parameters, one column each. Allocates.
   /// @throws std::invalid_argument for kOffset without `options.configuration` or with `motion_only`, for kKappa with
   /// compliance or saturating springs, and for kStiffness of a joint that is driven by forces; InputError for a step
-  /// whose contacts were linearised again (`step.relinearize`): not available yet.
+  /// whose contacts were linearised again (`step.relinearize`), for kMass of an object that is carried by another model
+  /// or carries one, and as linearize for what a step leaves out: not available yet.
   void parameters(std::span<const Parameter> parameters, Eigen::MatrixXd& dq_next, Eigen::MatrixXd& dforce);
 
   /// The derivative is one-sided or, if `is_smoothed`, that of the step smoothed at mu_gradient; `nonsmooth_points`
@@ -110,6 +112,7 @@ class StepDifferentiator {
   void linearize_at(scene::SceneState* state, const State& start, const Eigen::VectorXd& u, const StepResult& result,
                     const DerivativeOptions& options);
   void check(const State& start, const Eigen::VectorXd& u, const StepResult& result) const;
+  void refuse_what_is_left_out(const StepResult& result) const;
   void linearize_chain(const StepResult& result, std::span<const StepResult> earlier);
   void place_linearization(std::span<const StepResult> earlier);
   void choose_forces();

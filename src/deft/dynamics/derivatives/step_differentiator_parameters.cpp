@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -13,6 +14,25 @@ namespace deft::dynamics {
 using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
+
+namespace {
+
+/// The mass of an object that is carried by, or carries, other models moves them too. @throws InputError for it.
+void refuse_carried(const scene::Scene& scene, int index) {
+  const scene::Object& object = scene.objects()[index];
+  const auto is_own = [&](int column) { return column >= object.first_v && column < object.first_v + object.nv; };
+  for (std::size_t body = 0; body < scene.model().bodies().size(); ++body) {
+    const auto columns = scene.model().columns(static_cast<int>(body));
+    const auto own = std::count_if(columns.begin(), columns.end(), is_own);
+    if (own > 0 && own < static_cast<std::ptrdiff_t>(columns.size()))
+      throw InputError({scene.spec().file, 0, 0},
+                       fmt::format("not available yet: derivatives by the mass of '{}', which other models carry or "
+                                   "which carries them",
+                                   object.name));
+  }
+}
+
+}  // namespace
 
 /// Motion of one shape of a contact at its witness point: a rotation about the body's origin, or a translation.
 Eigen::Matrix<double, 12, 1> StepDifferentiator::offset_of_shape(const contact::Contact& contact, int side, int axis) {
@@ -46,6 +66,7 @@ void StepDifferentiator::add_parameter(const Parameter& parameter, Eigen::Index 
       gradient.head(scene_->nv()) += energy_step_length_rate(at);
       break;
     case Parameter::Kind::kMass:
+      refuse_carried(*scene_, parameter.index);
       gradient.head(scene_->nv()) += energy_mass_rate(at, parameter.index);
       break;
     case Parameter::Kind::kStiffness:
@@ -116,6 +137,7 @@ void StepDifferentiator::parameters(std::span<const Parameter> list, MatrixXd& d
     throw InputError({scene_->spec().file, 0, 0},
                      fmt::format("not available yet: derivatives by parameters with step.relinearize: {}; available: 0",
                                  scene_->settings().step.relinearize));
+  refuse_what_is_left_out(*result_);
   const Eigen::Index k = static_cast<Eigen::Index>(list.size());
   MatrixXd direct;
   Rates rates;

@@ -118,6 +118,17 @@ YamlNode tree_of(const JournalHeader& header) {
   return tree;
 }
 
+/// What a run is; how long it may take is no part of that.
+YamlNode without_time_limit(const JournalHeader& header) {
+  YamlNode tree = tree_of(header);
+  YamlNode& scene = tree.find_entry("scene")->value;
+  YamlEntry* plan = scene.find_entry("plan");
+  if (plan == nullptr) return tree;
+  plan->value.take("time_limit_s");
+  if (plan->value.entries.empty()) scene.take("plan");
+  return tree;
+}
+
 JournalHeader header_of(const std::string& path, const std::string& text) {
   Diagnostics diagnostics;
   const std::optional<YamlNode> tree = parse_yaml(text, path, diagnostics);
@@ -224,9 +235,8 @@ const std::vector<std::string>& JournalFile::results() const { return impl_->res
 
 void JournalFile::require_same(const JournalHeader& here) const {
   std::string differences;
-  for (const std::string& line : yaml_differences(tree_of(impl_->header), tree_of(here))) {
-    if (!line.starts_with("scene.plan.time_limit_s:")) differences += "\n  " + line;
-  }
+  for (const std::string& line : yaml_differences(without_time_limit(impl_->header), without_time_limit(here)))
+    differences += "\n  " + line;
   if (!differences.empty())
     throw InputError({impl_->path, 0, 0}, "is of another run; what differs there (in the run) and here:" + differences);
 }

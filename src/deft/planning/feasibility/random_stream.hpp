@@ -7,6 +7,18 @@
 
 namespace deft::planning {
 
+/// The seed of the n-th of something that has a seed itself: none is that of another one's, whatever n (two rounds of
+/// SplitMix64's finaliser).
+inline std::uint64_t seed_of(std::uint64_t seed, std::uint64_t n) {
+  constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15ULL;
+  const auto mix = [](std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  };
+  return mix(mix(seed + kGolden) + kGolden * (n + 1));
+}
+
 /// The random numbers of one piece of work, by counter: the same whichever thread does it, and when.
 class RandomStream {
  public:

@@ -24,8 +24,7 @@ namespace deft::planning {
 ///
 /// Source: Pang, Suh, Yang and Tedrake, IEEE T-RO 2023, and the code beside it (the samplers of the examples). What
 /// differs: joint limits of the scene hold; gaps are settings.standoff_m; points beyond a corner of the pushed box,
-/// which touch nothing, are not drawn; the palm withdraws from the object along settings.palm_offset where it would
-/// touch.
+/// which touch nothing, are not drawn.
 class BaselineSampler {
  public:
   /// @param deadline  of PlanningSteps. @throws InputError if the scene is no system of that kind.

@@ -144,11 +144,12 @@ struct EnsembleTree::Worker : WorkerContext {
     growth.legs.resize(kept);
   }
 
-  /// What the tries of a plan that came to nothing mostly ended with; stalled, if it was found.
+  /// What the tries of a plan that came to nothing mostly ended with; stalled, if none did or it was found.
   static GrowthEnd end_of(const SearchTree& plan) {
     if (plan.goal_node() >= 0) return GrowthEnd::kStalled;
-    const auto first = plan.ends().begin() + 1;  // after kGrew
-    return static_cast<GrowthEnd>(std::max_element(first, plan.ends().end()) - plan.ends().begin());
+    const auto first = plan.ends().begin() + 1, last = plan.ends().end();  // after kGrew
+    const auto most = std::max_element(first, last);
+    return *most > 0 ? static_cast<GrowthEnd>(most - plan.ends().begin()) : GrowthEnd::kStalled;
   }
 
   /// A plan for one world, and what becomes of it in all.
@@ -254,7 +255,7 @@ SearchEnd EnsembleTree::search(const SearchLimits& limits) {
     const std::uint64_t number = number_of(k);
     const Node& parent = nodes_[to_size(parents[to_size(k)])];
     growths[to_size(k)] = workers_[to_size(worker)]->grow(plans_, parent, goes_on[to_size(k)] != 0,
-                                                          seed_ + 0x9e3779b97f4a7c15ULL * (number + 1),
+                                                          seed_of(seed_, number),
                                                           growth_draw(seed_, number), limits.cost_limit_s);
   });
   BatchParts parts;

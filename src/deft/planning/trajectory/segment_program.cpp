@@ -55,7 +55,8 @@ SegmentProgram::SegmentProgram(const SegmentProblem& problem, const Goal& goal, 
   stretch_.setConstant(scene.nu(), std::numeric_limits<double>::infinity());
   for (const scene::Robot& robot : scene.robots()) {
     for (int i = 0; i < robot.nu; ++i) {
-      if (robot.stiffness(i) > 0) stretch_(robot.first_u + i) = robot.effort_limit(i) / robot.stiffness(i);
+      const bool is_stated = robot.effort_limit(i) > 0;  // 0: none is stated
+      if (robot.stiffness(i) > 0 && is_stated) stretch_(robot.first_u + i) = robot.effort_limit(i) / robot.stiffness(i);
     }
   }
 }
