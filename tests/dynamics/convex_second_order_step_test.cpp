@@ -263,12 +263,12 @@ TEST(ConvexSecondOrder, ASpinningBoxStopsAsThePressureInItsSoleSays) {
   }
 }
 
-/// Records of contacts tell the whole force: with an arm friction acts off the witness points, and what it turns is told
-/// as a torque.
+/// Records of contacts tell the whole force: with an arm friction acts off the witness points, and what it turns is
+/// told as a torque.
 TEST(ConvexSecondOrder, RecordsTellTheMomentOfFrictionInAFace) {
   const double h = 0.01, I = 0.05;
-  scene::SceneSpec spec = second_order(
-      {test::free_body("box", BoxSpec{{0.2, 0.2, 0.02}}, 3, I, 0.5, at(0, 0, 0.01)), floor(0.5)}, h);
+  scene::SceneSpec spec =
+      second_order({test::free_body("box", BoxSpec{{0.2, 0.2, 0.02}}, 3, I, 0.5, at(0, 0, 0.01)), floor(0.5)}, h);
   spec.gravity_W = {0, 0, -10};
   spec.step.cone = scene::Cone::kCone;
   spec.step.friction_arm = 0.54;

@@ -81,8 +81,9 @@ std::array<std::string, 2> refusals_on_a_floor(scene::SceneSpec spec, double dep
 }
 
 TEST(StepDerivative, RefusesStepsOfWhichItLeavesSomethingOut) {
-  scene::SceneSpec spec = test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, test::at(0, 0, 0.1)),
-                                            test::fixed_body("floor", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 0.5)});
+  scene::SceneSpec spec =
+      test::scene_spec({test::free_body("ball", SphereSpec{0.1}, 1, 0.004, 0.5, test::at(0, 0, 0.1)),
+                        test::fixed_body("floor", multibody::HalfSpaceSpec{{0, 0, 1}, 0}, 0.5)});
   spec.gravity_W = {0, 0, -10};
   const std::array<std::string, 2> none{};
   EXPECT_EQ(refusals_on_a_floor(spec, 0), none);

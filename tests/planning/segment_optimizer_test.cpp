@@ -230,10 +230,12 @@ TEST(SegmentOptimizer, AnEffortLimitOfZeroIsNone) {
     const Ensemble ensemble = two_worlds(pushing.scene);
     PlanningSteps steps(pushing.scene, nullptr, &ensemble);
     SegmentMotion motion;
-    EXPECT_TRUE(SegmentOptimizer(pushing.goal, pushing.hand, steps, 1).roll_out(pushing.problem(steps), pushing.up(), motion));
+    EXPECT_TRUE(
+        SegmentOptimizer(pushing.goal, pushing.hand, steps, 1).roll_out(pushing.problem(steps), pushing.up(), motion));
     return motion.cost;
   };
-  EXPECT_EQ(cost("robots=[{name: hand, stiffness: 100, effort_limit: 0}]"), cost("robots=[{name: hand, stiffness: 100}]"));
+  EXPECT_EQ(cost("robots=[{name: hand, stiffness: 100, effort_limit: 0}]"),
+            cost("robots=[{name: hand, stiffness: 100}]"));
 }
 
 TEST(SegmentOptimizer, BringsSeveralWorldsTogether) {

@@ -33,12 +33,12 @@ struct BodyTorque {
 ///
 ///   T ← T − c ω_r,   τ = T − c ω_r, shortened to μ_r N if it is longer; T ← τ then,   c = 1/(n h w).
 ///
-/// w [1/(kg m²)] is the inverse of the inertia that Q h² has against turning along ω_r (Q: M/h² with springs and dampers),
-/// and n is the larger number of contacts that resist rolling on either body. So what rolls slows down with μ_r N
-/// whatever its rate, comes to rest, and stays: it yields by the angle of a step's motion under the load, and does not
-/// creep. ω_r is tangential; on the side of a cylinder or capsule also along its axis, and on its ends and caps zero,
-/// unless the other geometry is a sphere or an ellipsoid. Points of one pair of geometries count as one. One object per
-/// thread: it keeps scratch, and the bristles of the last call.
+/// w [1/(kg m²)] is the inverse of the inertia that Q h² has against turning along ω_r (Q: M/h² with springs and
+/// dampers), and n is the larger number of contacts that resist rolling on either body. So what rolls slows down with
+/// μ_r N whatever its rate, comes to rest, and stays: it yields by the angle of a step's motion under the load, and
+/// does not creep. ω_r is tangential; on the side of a cylinder or capsule also along its axis, and on its ends and
+/// caps zero, unless the other geometry is a sphere or an ellipsoid. Points of one pair of geometries count as one. One
+/// object per thread: it keeps scratch, and the bristles of the last call.
 class RollingFriction {
  public:
   explicit RollingFriction(const scene::Scene& scene);  // which must outlive it

@@ -75,8 +75,7 @@ Ensemble optimizer_ensemble(const scene::Scene& scene, std::uint64_t seed, std::
   // Of steps h/n the shortest is furthest from h; of the corners the last are those that refused a plan.
   std::vector<World> worlds;
   if (!divisors.empty())
-    worlds.push_back(
-        ensemble.worlds[to_size(std::max_element(divisors.begin(), divisors.end()) - divisors.begin())]);
+    worlds.push_back(ensemble.worlds[to_size(std::max_element(divisors.begin(), divisors.end()) - divisors.begin())]);
   if (taken == 0) worlds.push_back(ensemble.worlds[second_order]);
   worlds.insert(worlds.end(), ensemble.worlds.end() - static_cast<std::ptrdiff_t>(taken), ensemble.worlds.end());
   ensemble.worlds = std::move(worlds);

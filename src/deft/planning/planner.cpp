@@ -311,11 +311,11 @@ class Run {
 
   /// Keeps the first plan as `optimize:` improves it, if that holds; its nodes join the tree.
   void optimize_first() {
-    const PlanOptimizerResult better = optimize_plan(
-        scene_, spec_, result_.plan, {.seed = options_.seed,
-                                                  .threads = options_.threads,
-                                                  .time_limit_s = settings_.time_limit_s - watch_.seconds(),
-                                                  .stop = options_.stop});
+    const PlanOptimizerResult better = optimize_plan(scene_, spec_, result_.plan,
+                                                     {.seed = options_.seed,
+                                                      .threads = options_.threads,
+                                                      .time_limit_s = settings_.time_limit_s - watch_.seconds(),
+                                                      .stop = options_.stop});
     result_.solves += better.solves;
     if (better.held_before || !better.holds) return;
     const auto added = static_cast<int>(result_.nodes.size()) - 1;
@@ -386,8 +386,8 @@ class Run {
       log_verdicts(plan.verdicts);
     }
     const bool holds = plan.holds();
-    const bool is_better = holds ? !result_.plan.holds() || plan.cost_s < result_.plan.cost_s
-                                 : plan.success && !result_.plan.success;
+    const bool is_better =
+        holds ? !result_.plan.holds() || plan.cost_s < result_.plan.cost_s : plan.success && !result_.plan.success;
     if (is_better) take(tree, plan);
     if (holds && is_better) return Trial::kHolds;
     tree.reject_goal();

@@ -56,9 +56,9 @@ Plan check_plan(const scene::Scene& planning_scene, const Goal& goal, const Eige
                 const Eigen::VectorXd& u_start = {});
 
 /// Plans from the scene's start to the goal by the tree that `plan.search` names. With judges besides h,
-/// trees that move several worlds at once follow until one of their plans holds before all of them, and cheaper ones for
-/// settings.improve_s more; without, the first plan that passes the check is improved for as long: new trees from the
-/// ends of its roll-outs, the cheapest plan is kept, cost = duration + settings.regrasp_cost_s · regrasps. With
+/// trees that move several worlds at once follow until one of their plans holds before all of them, and cheaper ones
+/// for settings.improve_s more; without, the first plan that passes the check is improved for as long: new trees from
+/// the ends of its roll-outs, the cheapest plan is kept, cost = duration + settings.regrasp_cost_s · regrasps. With
 /// settings.refine a plan that passes the step-halving check is made of it, and improved likewise, for as long again;
 /// each of the two may take settings.nodes roll-outs.
 /// @throws InputError for goals and scenes that cannot be planned for, std::invalid_argument for a u_start of another

@@ -28,7 +28,8 @@ scene::SceneSettings plant_settings(PlantKind kind, const scene::Scene& scene, c
   step.kappa = kInfinity;
   step.uniqueness_check = false;
   // Of the limit surface's steps, or of long ones: inner steps are short.
-  if (step.relinearize == scene::StepSettings::kUntilSettled || kind == PlantKind::kStewartTrinkle) step.relinearize = 0;
+  if (step.relinearize == scene::StepSettings::kUntilSettled || kind == PlantKind::kStewartTrinkle)
+    step.relinearize = 0;
   if (kind == PlantKind::kQuasidynamic) {
     step.model = scene::ModelKind::kConvex;
     step.dynamics = scene::Dynamics::kQuasidynamic;

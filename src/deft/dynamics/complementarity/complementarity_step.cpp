@@ -64,9 +64,9 @@ void require_coulomb_settings(const scene::Scene& scene) {
     refuse(fmt::format("is for rigid contact, but step.compliance is {}; valid: 0, or step.model: stewart-trinkle",
                        step.compliance));
   if (step.relinearize != 0 && step.model != scene::ModelKind::kLimitSurface)
-    refuse(fmt::format("linearises its contacts once, but step.relinearize is {}; valid: 0",
-                       step.relinearize == scene::StepSettings::kUntilSettled ? "true"
-                                                                              : fmt::to_string(step.relinearize)));
+    refuse(fmt::format(
+        "linearises its contacts once, but step.relinearize is {}; valid: 0",
+        step.relinearize == scene::StepSettings::kUntilSettled ? "true" : fmt::to_string(step.relinearize)));
   if (step.effort_limits) refuse("has springs without limits, but step.effort_limits is true; valid: false");
   if (step.cone == scene::Cone::kCone && scene.plane() == scene::Plane::kSpace)
     refuse("has polygons of friction in space, but step.cone is cone; valid: pyramid (with step.rays)");

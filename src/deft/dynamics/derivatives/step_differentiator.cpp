@@ -114,9 +114,9 @@ void StepDifferentiator::check(const State& start, const VectorXd& u, const Step
 
 void StepDifferentiator::refuse_what_is_left_out(const StepResult& result) const {
   if (result.without_derivative.empty()) return;
-  throw InputError({scene_->spec().file, 0, 0},
-                   fmt::format("not available yet: derivatives, but by commands, of a step with {}",
-                               result.without_derivative));
+  throw InputError(
+      {scene_->spec().file, 0, 0},
+      fmt::format("not available yet: derivatives, but by commands, of a step with {}", result.without_derivative));
 }
 
 /// The linearisations of a step are programs one after the other, each of which depends on the solution of the one

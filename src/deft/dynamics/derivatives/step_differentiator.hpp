@@ -70,7 +70,8 @@ class StepDifferentiator {
   void linearize(StepModel& model, const State& start, const Eigen::VectorXd& u, const StepResult& result,
                  const DerivativeOptions& options = {});
 
-  /// Every Jacobian. Those of q stay empty without `options.configuration`, unless `step.relinearize` needs them; with `options.motion_only` dforce_W_*.
+  /// Every Jacobian. Those of q stay empty without `options.configuration`, unless `step.relinearize` needs them; with
+  /// `options.motion_only` dforce_W_*.
   void jacobians(StepDerivative& out);
   /// The Jacobians of the motion and, of the forces, only those of the contacts listed, whose rows are stacked in the
   /// order of the list (first_row: of each of them); dforce_W_* stay empty.

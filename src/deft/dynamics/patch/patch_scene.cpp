@@ -32,8 +32,8 @@ void check_settings(const scene::Scene& scene) {
            fmt::format("finds itself where a face presses: step.friction_arm is {}, valid: 1", step.friction_arm));
   if (step.relinearize != 0) refuse(scene, "finds its contacts where the step ends; step.relinearize must be 0");
   if (std::isfinite(step.recovery_speed))
-    refuse(scene, fmt::format("parts what penetrates at once: step.recovery_speed is {}, valid: inf",
-                              step.recovery_speed));
+    refuse(scene,
+           fmt::format("parts what penetrates at once: step.recovery_speed is {}, valid: inf", step.recovery_speed));
   if (resists_rolling(scene.spec().friction))
     refuse(scene, "has no rolling friction: friction.rolling must be 0, for friction.pairs too");
   if (step.effort_limits) refuse(scene, "has no robots: step.effort_limits must be false");

@@ -254,9 +254,9 @@ SearchEnd EnsembleTree::search(const SearchLimits& limits) {
   ThreadPool pool(threads, [&](int worker, int k) {
     const std::uint64_t number = number_of(k);
     const Node& parent = nodes_[to_size(parents[to_size(k)])];
-    growths[to_size(k)] = workers_[to_size(worker)]->grow(plans_, parent, goes_on[to_size(k)] != 0,
-                                                          seed_of(seed_, number),
-                                                          growth_draw(seed_, number), limits.cost_limit_s);
+    growths[to_size(k)] =
+        workers_[to_size(worker)]->grow(plans_, parent, goes_on[to_size(k)] != 0, seed_of(seed_, number),
+                                        growth_draw(seed_, number), limits.cost_limit_s);
   });
   BatchParts parts;
   parts.choose = [&](int count) {
