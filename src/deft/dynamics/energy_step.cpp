@@ -85,9 +85,21 @@ void EnergyStep::reset() {
 }
 
 // A step that parts what penetrates at once leaves it with the velocity depth/h, which has no cause.
-void EnergyStep::limit_recovery(contact::ContactProblem& problem) const {
+void EnergyStep::limit_recovery(contact::ContactProblem& problem) {
   const double deepest = -scene_->settings().step.recovery_speed * h_;
-  for (contact::Contact& contact : problem.contacts) contact.gap = std::max(contact.gap, deepest);
+  left_inside_.clear();
+  for (contact::Contact& contact : problem.contacts) {
+    if (contact.gap >= deepest) continue;
+    left_inside_.emplace_back(contact.id, deepest - contact.gap);
+    contact.gap = deepest;
+  }
+}
+
+void EnergyStep::keep_recovery_limit(contact::ContactProblem& problem) const {
+  for (const auto& [id, depth] : left_inside_) {
+    for (contact::Contact& contact : problem.contacts)
+      if (contact.id == id) contact.gap += depth;
+  }
 }
 
 // With the normal forces of the step before, if this one starts where that ended.

@@ -175,6 +175,7 @@ double ConvexEnergyStep::solve(const State& start, const Eigen::VectorXd& u, Ste
     result.problem.masses = earlier_[k].problem.masses;
     about_ = earlier_[k].solution.delta.head(scene().nv());
     relinearization_.about(at_start(), about_, result.problem);
+    keep_recovery_limit(result.problem);
     certifying_us += solve_.solve(start.q, u, result, k + 1 == most);
     iterations += result.iterations;
     solve_us += result.solve_us;
