@@ -126,9 +126,22 @@ void ConvexSolve::choose_forces(StepResult& result) {
     result.forces_least_norm = least_norm_.select(result.program, result.solution);
 }
 
-void ConvexSolve::certify(StepResult& result) {
+// The gaps of the solution are those of the program until the certificate has seen them.
+double ConvexSolve::conclude(StepResult& result, bool is_last) {
+  if (is_last) choose_forces(result);
+  const Stopwatch watch;
   result.certificate = certifier_.certify(result.program, result.solution);
   result.status = solvers::contact::confirmed(result.status, result.certificate);
+  const double certifying_us = watch.microseconds();
+  for (std::size_t i = 0; i < result.de_saxce.size(); ++i) result.solution.gap[i] -= result.de_saxce[i];
+  result.delta = result.solution.delta.head(scene_->nv());
+  if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());
+  return certifying_us;
+}
+
+double ConvexSolve::make_last(StepResult& result) {
+  for (std::size_t i = 0; i < result.de_saxce.size(); ++i) result.solution.gap[i] += result.de_saxce[i];
+  return conclude(result, true);
 }
 
 double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result, bool is_last) {
@@ -147,14 +160,8 @@ double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, St
     solve_once(u, result);
   }
   result.forces_least_norm = result.solution.forces_unique;
-  if (is_last) choose_forces(result);
-  const Stopwatch watch;
-  certify(result);
-  const double certifying_us = watch.microseconds();
+  const double certifying_us = conclude(result, is_last);
   if (!agreed && result.status == solvers::Status::kNumericalFailure) result.status = solvers::Status::kIterationLimit;
-  for (std::size_t i = 0; i < result.de_saxce.size(); ++i) result.solution.gap[i] -= result.de_saxce[i];
-  result.delta = result.solution.delta.head(scene_->nv());
-  if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());
   return certifying_us;
 }
 
@@ -184,7 +191,7 @@ double ConvexEnergyStep::solve(const State& start, const Eigen::VectorXd& u, Ste
     if (found) continue;
     // The linearisation before stays, as the last one.
     std::swap(result, earlier_[k]);
-    certifying_us += solve_.solve(start.q, u, result);
+    certifying_us += solve_.make_last(result);
     break;
   }
   earlier_.resize(to_size(k));
