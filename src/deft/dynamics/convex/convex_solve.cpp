@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 
 #include "deft/core/index.hpp"
@@ -107,7 +108,8 @@ bool ConvexSolve::solve_coulomb(const Eigen::VectorXd& u, StepResult& result) {
     solve_once(u, result);
     return CoulombCorrections::Solved{result.status, result.program, result.solution};
   };
-  const bool found = corrections_.find(result.problem.contacts, asked, solve);
+  // By reference: a copy of what it captures would be allocated.
+  const bool found = corrections_.find(result.problem.contacts, asked, std::cref(solve));
   kappa_ = asked;
   // With a barrier the certificate, of the program alone, is good where the corrections are not.
   const bool is_doubtful = result.status == solvers::Status::kInfeasible || std::isfinite(kappa_);
