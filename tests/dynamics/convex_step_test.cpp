@@ -94,6 +94,32 @@ TEST(ConvexStep, NothingHoldsAQuasistaticBodyUnderLoad) {
   EXPECT_EQ(one_step(spec, VectorXd::Constant(1, 0.0)).status, solvers::Status::kUnbounded);
 }
 
+TEST(ConvexStep, NothingHoldsAQuasistaticBodyUnderLoadWithCoulombsLawEither) {
+  // A wall in front of the ball, beyond the margin where the motion starts.
+  scene::SceneSpec spec = two_spheres();
+  spec.world.models.push_back(test::fixed_body("wall", BoxSpec{{2, 1, 2}}, 0.5, at(0, 0.35 + 0.3 + 0.5, 0)));
+  spec.step.contact_margin = 0.1;
+  spec.step.dynamics = scene::Dynamics::kQuasistatic;
+  spec.step.friction_law = scene::FrictionLaw::kCoulomb;
+  spec.gravity_W = {0, 9.81, 0};
+  const scene::Scene scene = test::build(spec);
+  const auto model = make_step_model(scene);
+  StepResult result;
+  const auto expect_failure = [&](const char* when) {
+    model->step(Eigen::Vector2d(0, 0), VectorXd::Constant(1, 0.0), result);
+    EXPECT_EQ(result.status, solvers::Status::kUnbounded) << when;
+    ASSERT_EQ(result.problem.contacts.size(), 1u) << when;
+    EXPECT_EQ(result.de_saxce, std::vector<double>(1, 0.0)) << when;
+    EXPECT_EQ(result.program.contacts[0].gap, result.problem.contacts[0].gap) << when;
+  };
+  expect_failure("first");
+  // At the wall the step has a solution, and one contact more.
+  model->step(Eigen::Vector2d(0.3, 0.3), VectorXd::Constant(1, 0.3), result);
+  ASSERT_TRUE(solvers::usable(result.status)) << solvers::to_string(result.status);
+  ASSERT_EQ(result.problem.contacts.size(), 2u);
+  expect_failure("after a step with more contacts");
+}
+
 TEST(ConvexStep, SmoothedForceAtADistanceIsOneOverKappaTimesTheGap) {
   for (const double kappa : {10.0, 1e2, 1e4, 1e6, 1e8}) {
     scene::SceneSpec spec = two_spheres();

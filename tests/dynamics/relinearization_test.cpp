@@ -130,6 +130,43 @@ TEST(Relinearization, ABallRollsAsFarAsWithoutIt) {
   EXPECT_NEAR((rolled(1) - rolled(0)).norm(), 0, 1e-4);
 }
 
+TEST(Relinearization, AProgramThatFailsLeavesTheStepAtTheOneBeforeToTheBit) {
+  // A finger pushes a ball obliquely and arrives between two plates, which it sees only there: nothing parts it from
+  // both. A step at rest comes first, so that the solver is warm.
+  for (const auto law : {scene::FrictionLaw::kAssociated, scene::FrictionLaw::kCoulomb}) {
+    const auto pushed = [law](int relinearize) {
+      const auto plate = [](const char* name, double y) {
+        return test::fixed_body(name, BoxSpec{{0.04, 0.02, 0.04}}, 0.5, at(-0.05, y, 0));
+      };
+      scene::SceneSpec spec =
+          test::scene_spec({test::body("finger", multibody::JointKind::kAxes, {test::slide("y", Vector3d::UnitY())},
+                                       SphereSpec{0.1}, 1, 0.004, 0.8),
+                            test::free_body("ball", SphereSpec{0.1}, 2, 0.008, 0.8, at(0.12, 0.2, 0.03)),
+                            plate("near", 0.41), plate("far", 0.59)},
+                           {{"finger", 5e3}});
+      spec.step.contact_margin = 0.05;
+      spec.step.cone = scene::Cone::kCone;
+      spec.step.friction_law = law;
+      spec.step.relinearize = relinearize;
+      const scene::Scene scene = test::build(spec);
+      const auto model = make_step_model(scene);
+      StepResult result;
+      for (const double u : {0.0, 0.5}) model->step(scene.initial_configuration(), VectorXd::Constant(1, u), result);
+      return result;
+    };
+    const StepResult once = pushed(0), kept = pushed(1);
+    ASSERT_EQ(once.status, solvers::Status::kSolved);
+    EXPECT_GT(once.delta.tail<3>().norm(), 0.1) << "the ball is pushed";
+    EXPECT_EQ(kept.status, solvers::Status::kSolved);
+    EXPECT_TRUE(kept.linearizations.empty());
+    EXPECT_EQ(kept.delta, once.delta);
+    EXPECT_EQ(kept.solution.force, once.solution.force);
+    EXPECT_TRUE(kept.forces_least_norm);
+    EXPECT_LE(kept.certificate.max_scaled(), 1e-9);
+    EXPECT_GT(kept.iterations, once.iterations) << "those of the program that failed count too";
+  }
+}
+
 TEST(ContactsAfter, CarriesWhatHardlyMovesAndFindsTheRest) {
   // Three boxes on a floor: one stays, one moves by less than 1e-8, one by much.
   const auto box = [](const char* name, double x) {

@@ -47,7 +47,6 @@ double way_of(const ContactProgram& program, int i, const Eigen::VectorXd& delta
 double CoulombCorrections::take(const Solved& solved) {
   const Eigen::VectorXd& delta = solved.solution.delta;
   const bool exact = std::isinf(solved.program.kappa);
-  opened_.resize(x_.size());
   rates_.clear();
   way_ = 0;
   double worst = 0;
@@ -182,16 +181,16 @@ bool CoulombCorrections::follow_barrier(double kappa, const Solve& solve) {
 }
 
 // Where bodies jam and cannot separate, the motion of compliant contacts shows how they would slide.
-bool CoulombCorrections::iterate(const Solve& solve) {
+CoulombCorrections::Outcome CoulombCorrections::iterate(const Solve& solve) {
   anderson_.start();
   for (int k = 0; k < kMostIterations; ++k) {
     const Solved solved = solve(x_, kInfinity);
     const bool jammed = solved.status == solvers::Status::kInfeasible;
-    if (!jammed && !solvers::usable(solved.status)) return true;
-    if (take(solved) <= kAgreement * way_ + kFloor_m && !jammed) return true;
+    if (!jammed && !solvers::usable(solved.status)) return Outcome::kFailed;
+    if (take(solved) <= kAgreement * way_ + kFloor_m && !jammed) return Outcome::kFound;
     x_ = anderson_.next(x_, opened_);
   }
-  return false;
+  return Outcome::kStalled;
 }
 
 /// The corrections of the last step, contacts found by id; 0 for others.
@@ -215,33 +214,34 @@ void CoulombCorrections::remember(std::span<const contact::Contact> contacts) {
     last_.emplace_back(contacts[i].id, opened_(static_cast<Eigen::Index>(i)));
 }
 
-bool CoulombCorrections::search(double kappa, const Solve& solve) {
+CoulombCorrections::Outcome CoulombCorrections::search(double kappa, const Solve& solve) {
   energy_J_ = 0;
   solves_ = 0;
+  opened_.setZero(x_.size());  // of a program that fails at once
   const bool is_warm = !x_.isZero(0);
   Outcome outcome = newton(kappa, kAgreement, kMostSteps, solve);
-  if (is_warm && (outcome == Outcome::kStalled || outcome == Outcome::kJammed)) {
+  if (is_warm && !settles(outcome)) {
     x_.setZero();
     outcome = newton(kappa, kAgreement, kMostSteps, solve);
   }
-  if (outcome == Outcome::kFound || outcome == Outcome::kFailed) return true;
-  if (outcome == Outcome::kStalled && follow_barrier(kappa, solve)) return true;
-  return std::isinf(kappa) && iterate(solve);
+  if (settles(outcome)) return outcome;
+  if (outcome == Outcome::kStalled && follow_barrier(kappa, solve)) return Outcome::kFound;
+  return std::isinf(kappa) ? iterate(solve) : outcome;
 }
 
 bool CoulombCorrections::find_from(const Eigen::VectorXd& x, double kappa, const Solve& solve) {
   x_ = x;
-  return search(kappa, solve);
+  return settles(search(kappa, solve));
 }
 
 bool CoulombCorrections::find(std::span<const contact::Contact> contacts, double kappa, const Solve& solve) {
   recall(contacts);
-  const bool found = search(kappa, solve);
-  if (found)
+  const Outcome outcome = search(kappa, solve);
+  if (outcome == Outcome::kFound)
     remember(contacts);
   else
     forget();
-  return found;
+  return settles(outcome);
 }
 
 }  // namespace deft::dynamics

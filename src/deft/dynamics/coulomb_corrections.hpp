@@ -32,23 +32,25 @@ class CoulombCorrections {
   using Solve = std::function<Solved(const Eigen::VectorXd& x, double kappa)>;
 
   /// Searches x = F(x) at the barrier κ [1/J], infinity: exact, to 1e-10 of what contacts move; the last call of
-  /// `solve` is at κ and the one to be taken. Begins where the last step ended; where that leads nowhere, and for the
-  /// first step, at x = 0.
+  /// `solve` is at κ and the one to be taken. Begins where the last step ended; where that leads nowhere, for the
+  /// first step and for one after a failure, at x = 0.
   /// @returns whether it was found, or the program failed for a reason of its own.
   bool find(std::span<const contact::Contact> contacts, double kappa, const Solve& solve);
   /// The same from the corrections `x` [m], one per contact; what the last step left stays.
   bool find_from(const Eigen::VectorXd& x, double kappa, const Solve& solve);
-  const Eigen::VectorXd& opened() const { return opened_; }  // F(x) of the last solution [m]
-  void forget() { last_.clear(); }                           // the next search begins at x = 0
+  /// F(x) of the last solution of the search [m], one per contact; 0 where no program had one.
+  const Eigen::VectorXd& opened() const { return opened_; }
+  void forget() { last_.clear(); }  // the next search begins at x = 0
 
  private:
   /// Of a search by Newton's method: x = F(x); no progress; a failure of the program; a program without solution.
   enum class Outcome { kFound, kStalled, kFailed, kJammed };
+  static bool settles(Outcome outcome) { return outcome == Outcome::kFound || outcome == Outcome::kFailed; }
   Outcome newton(double kappa, double accuracy, int most, const Solve& solve);
-  bool search(double kappa, const Solve& solve);
+  Outcome search(double kappa, const Solve& solve);
   bool follow_barrier(double kappa, const Solve& solve);
   bool return_to_path(const Solve& solve);
-  bool iterate(const Solve& solve);
+  Outcome iterate(const Solve& solve);
   double take(const Solved& solved);
   void factor(const Solved& solved);
   void take_path_rate(const Solved& solved);

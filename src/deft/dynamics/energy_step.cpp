@@ -85,14 +85,22 @@ void EnergyStep::reset() {
 }
 
 // A step that parts what penetrates at once leaves it with the velocity depth/h, which has no cause.
-bool EnergyStep::limit_recovery(contact::ContactProblem& problem) const {
+bool EnergyStep::limit_recovery(contact::ContactProblem& problem) {
   const double deepest = -scene_->settings().step.recovery_speed * h_;
-  bool any = false;
+  left_inside_.clear();
   for (contact::Contact& contact : problem.contacts) {
-    any |= contact.gap < deepest;
-    contact.gap = std::max(contact.gap, deepest);
+    if (contact.gap >= deepest) continue;
+    left_inside_.emplace_back(contact.id, deepest - contact.gap);
+    contact.gap = deepest;
   }
-  return any;
+  return !left_inside_.empty();
+}
+
+void EnergyStep::keep_recovery_limit(contact::ContactProblem& problem) const {
+  for (const auto& [id, depth] : left_inside_) {
+    for (contact::Contact& contact : problem.contacts)
+      if (contact.id == id) contact.gap += depth;
+  }
 }
 
 // With the normal forces of the step before, if this one starts where that ended.

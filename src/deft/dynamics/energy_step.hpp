@@ -2,6 +2,9 @@
 // What the step models that minimise, or balance, an energy ½δᵀQδ + bᵀδ over contacts share: how a step goes.
 
 #include <Eigen/Core>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "deft/dynamics/contact_finder.hpp"
 #include "deft/dynamics/energy_terms.hpp"
@@ -51,6 +54,10 @@ class EnergyStep : public StepModel {
   /// First order: the motion whose energy is reported.
   virtual const Eigen::VectorXd& motion_of_energy(const StepResult& result) const { return result.delta; }
 
+  /// Second order: raises the gaps of contacts linearised again within the step, found by id, by the depth at its start
+  /// that `step.recovery_speed` leaves [m], so that the whole step parts them no faster.
+  void keep_recovery_limit(contact::ContactProblem& problem) const;
+
   const scene::SceneState& at_start() const { return contacts_.state(); }  // of the step at hand
   const EnergyLayout& layout() const { return layout_; }                   // the blocks of Q
   const Eigen::VectorXd& damping() const { return damping_; }              // D_a per robot joint, size nu
@@ -66,11 +73,12 @@ class EnergyStep : public StepModel {
   BlockDiagonal M_;
   TermScratch scratch_;
   // Second order:
-  bool limit_recovery(contact::ContactProblem& problem) const;  // @returns whether it was reached
+  bool limit_recovery(contact::ContactProblem& problem);  // @returns whether it was reached
   /// @returns whether any torque acts.
   bool resist_rolling(const State& start, const Eigen::VectorXd& v, contact::ContactProblem& problem);
   void remember_loads(const StepResult& result);
 
+  std::vector<std::pair<std::uint64_t, double>> left_inside_;  // ids, and depths that the step may not undo [m]
   scene::SceneState end_;
   bool ended_ = false;       // end_ and M_ are those of the end of the last step
   Eigen::VectorXd at_rest_;  // v = 0

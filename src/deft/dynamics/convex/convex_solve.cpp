@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 
 #include "deft/core/index.hpp"
@@ -107,7 +108,8 @@ bool ConvexSolve::solve_coulomb(const Eigen::VectorXd& u, StepResult& result) {
     solve_once(u, result);
     return CoulombCorrections::Solved{result.status, result.program, result.solution};
   };
-  const bool found = corrections_.find(result.problem.contacts, asked, solve);
+  // By reference: a copy of what it captures would be allocated.
+  const bool found = corrections_.find(result.problem.contacts, asked, std::cref(solve));
   kappa_ = asked;
   // With a barrier the certificate, of the program alone, is good where the corrections are not.
   const bool is_doubtful = result.status == solvers::Status::kInfeasible || std::isfinite(kappa_);
@@ -126,9 +128,22 @@ void ConvexSolve::choose_forces(StepResult& result) {
     result.forces_least_norm = least_norm_.select(result.program, result.solution);
 }
 
-void ConvexSolve::certify(StepResult& result) {
+// The gaps of the solution are those of the program until the certificate has seen them.
+double ConvexSolve::conclude(StepResult& result, bool is_last) {
+  if (is_last) choose_forces(result);
+  const Stopwatch watch;
   result.certificate = certifier_.certify(result.program, result.solution);
   result.status = solvers::contact::confirmed(result.status, result.certificate);
+  const double certifying_us = watch.microseconds();
+  for (std::size_t i = 0; i < result.de_saxce.size(); ++i) result.solution.gap[i] -= result.de_saxce[i];
+  result.delta = result.solution.delta.head(scene_->nv());
+  if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());
+  return certifying_us;
+}
+
+double ConvexSolve::make_last(StepResult& result) {
+  for (std::size_t i = 0; i < result.de_saxce.size(); ++i) result.solution.gap[i] += result.de_saxce[i];
+  return conclude(result, true);
 }
 
 double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result, bool is_last) {
@@ -147,14 +162,8 @@ double ConvexSolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, St
     solve_once(u, result);
   }
   result.forces_least_norm = result.solution.forces_unique;
-  if (is_last) choose_forces(result);
-  const Stopwatch watch;
-  certify(result);
-  const double certifying_us = watch.microseconds();
+  const double certifying_us = conclude(result, is_last);
   if (!agreed && result.status == solvers::Status::kNumericalFailure) result.status = solvers::Status::kIterationLimit;
-  for (std::size_t i = 0; i < result.de_saxce.size(); ++i) result.solution.gap[i] -= result.de_saxce[i];
-  result.delta = result.solution.delta.head(scene_->nv());
-  if (!solvers::usable(result.status)) result.delta.setZero(scene_->nv());
   return certifying_us;
 }
 
@@ -182,6 +191,7 @@ double ConvexEnergyStep::solve(const State& start, const Eigen::VectorXd& u, Ste
     result.problem.masses = earlier_[k].problem.masses;
     about_ = earlier_[k].solution.delta.head(scene().nv());
     relinearization_.about(at_start(), about_, result.problem);
+    keep_recovery_limit(result.problem);
     certifying_us += solve_.solve(start.q, u, result, k + 1 == most);
     iterations += result.iterations;
     solve_us += result.solve_us;
@@ -190,7 +200,7 @@ double ConvexEnergyStep::solve(const State& start, const Eigen::VectorXd& u, Ste
     if (found) continue;
     // The linearisation before stays, as the last one.
     std::swap(result, earlier_[k]);
-    certifying_us += solve_.solve(start.q, u, result);
+    certifying_us += solve_.make_last(result);
     break;
   }
   earlier_.resize(to_size(k));

@@ -37,6 +37,10 @@ class ConvexSolve {
   /// certifying took [µs], which is no part of a step.
   double solve(const Eigen::VectorXd& q, const Eigen::VectorXd& u, StepResult& result, bool is_last = true);
 
+  /// Makes a solution that `solve` left with is_last = false, its motion and iterations as they are, the last: chooses
+  /// and certifies its forces. @returns as `solve`.
+  double make_last(StepResult& result);
+
   /// StepModel::differentiate of a convex model.
   DerivativeReport differentiate(const State& start, const Eigen::VectorXd& u, const StepResult& result,
                                  const DerivativeOptions& options, StepDerivative& out);
@@ -57,7 +61,8 @@ class ConvexSolve {
   void solve_with_effort_limits(const Eigen::VectorXd& u, StepResult& result);
   /// The forces of least norm, under `forces: least_norm`.
   void choose_forces(StepResult& result);
-  void certify(StepResult& result);
+  /// Certificate and motion of what was solved, with chosen forces if they are the last. @returns as `solve`.
+  double conclude(StepResult& result, bool is_last);
 
   const scene::Scene* scene_;
   double kappa_;

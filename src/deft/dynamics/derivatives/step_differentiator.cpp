@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <stdexcept>
 
 #include "deft/core/index.hpp"
 #include "deft/dynamics/derivatives/step_directions.hpp"
-#include "deft/solvers/contact/force_choice/least_norm.hpp"
 
 namespace deft::dynamics {
 namespace {
@@ -140,7 +140,8 @@ void StepDifferentiator::choose_forces() {
   const bool is_last = result_->linearizations.size() > 0 || scene_->settings().step.relinearize <= 0;
   if (is_last || scene_->settings().step.forces != scene::Forces::kLeastNorm || result_->solution.forces_unique) return;
   chosen_solution_ = result_->solution;
-  has_chosen_ = solvers::contact::select_least_norm(result_->program, chosen_solution_);
+  least_norm_.forget();  // the choice does not depend on earlier ones
+  has_chosen_ = least_norm_.select(result_->program, chosen_solution_);
 }
 
 void StepDifferentiator::place_linearization(std::span<const StepResult> earlier) {
@@ -247,9 +248,11 @@ bool StepDifferentiator::solve_smoothed() {
     status = solver_.solve(smoothed_program_, {}, smoothed_solution_).status;
     return CoulombCorrections::Solved{status, smoothed_program_, smoothed_solution_};
   };
-  const VectorXd exact =
+  exact_corrections_ =
       Eigen::Map<const VectorXd>(result_->de_saxce.data(), static_cast<Index>(result_->de_saxce.size()));
-  return corrections_.find_from(exact, smoothed_program_.kappa, solve) && status == solvers::Status::kSolved;
+  // By reference: a copy of what it captures would be allocated.
+  return corrections_.find_from(exact_corrections_, smoothed_program_.kappa, std::cref(solve)) &&
+         status == solvers::Status::kSolved;
 }
 
 std::vector<std::string> StepDifferentiator::nonsmooth_points() const {
@@ -394,8 +397,8 @@ void StepDifferentiator::add_turning_frames(StepDerivative& out) const {
         out.dforce_W_dq.col(cols[c]).segment<3>(3 * i) += turned;
         continue;
       }
-      out.dforce_W_dq.middleRows<3>(3 * i) += turned * rates.row(cols[c]).head(nv);
-      out.dforce_W_du.middleRows<3>(3 * i) += turned * rates.row(cols[c]).tail(nu);
+      out.dforce_W_dq.middleRows<3>(3 * i).noalias() += turned * rates.row(cols[c]).head(nv);
+      out.dforce_W_du.middleRows<3>(3 * i).noalias() += turned * rates.row(cols[c]).tail(nu);
     }
   }
 }
@@ -430,10 +433,10 @@ void StepDifferentiator::forward(const VectorXd& dq, const VectorXd& du, VectorX
     jacobians(products_);
     dq_next.setZero(scene_->nv());
     if (dforce != nullptr) dforce->setZero(products_.dforce_du.rows());
-    if (dq.size() > 0) dq_next += products_.A * dq;
-    if (du.size() > 0) dq_next += products_.B * du;
-    if (dforce != nullptr && dq.size() > 0) *dforce += products_.dforce_dq * dq;
-    if (dforce != nullptr && du.size() > 0) *dforce += products_.dforce_du * du;
+    if (dq.size() > 0) dq_next.noalias() += products_.A * dq;
+    if (du.size() > 0) dq_next.noalias() += products_.B * du;
+    if (dforce != nullptr && dq.size() > 0) dforce->noalias() += products_.dforce_dq * dq;
+    if (dforce != nullptr && du.size() > 0) dforce->noalias() += products_.dforce_du * du;
     return;
   }
   do directions_->along(dq, du, product_.change);
@@ -450,11 +453,11 @@ void StepDifferentiator::forward(const VectorXd& dq, const VectorXd& du, VectorX
 void StepDifferentiator::backward(const VectorXd& w, const VectorXd& w_force, VectorXd& q_bar, VectorXd& u_bar) {
   if (is_relinearized_) {
     jacobians(products_);
-    q_bar = products_.A.transpose() * w;
-    u_bar = products_.B.transpose() * w;
+    q_bar.noalias() = products_.A.transpose() * w;
+    u_bar.noalias() = products_.B.transpose() * w;
     if (w_force.size() == 0) return;
-    q_bar += products_.dforce_dq.transpose() * w_force;
-    u_bar += products_.dforce_du.transpose() * w_force;
+    q_bar.noalias() += products_.dforce_dq.transpose() * w_force;
+    u_bar.noalias() += products_.dforce_du.transpose() * w_force;
     return;
   }
   // Γᵀw goes through δ, Tᵀw past it.

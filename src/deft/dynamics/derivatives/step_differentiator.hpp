@@ -16,6 +16,7 @@
 #include "deft/solvers/contact/contact_solver.hpp"
 #include "deft/solvers/contact/derivative/gap_feedback.hpp"
 #include "deft/solvers/contact/derivative/sensitivity.hpp"
+#include "deft/solvers/contact/force_choice/least_norm.hpp"
 
 namespace deft::dynamics {
 
@@ -157,7 +158,8 @@ class StepDifferentiator {
   solvers::contact::ContactSolver solver_;
   solvers::contact::Sensitivity sensitivity_;
   // Coulomb's law: gaps follow the sliding that opens them.
-  CoulombCorrections corrections_;  // of steps smoothed at mu_gradient
+  CoulombCorrections corrections_;     // of steps smoothed at mu_gradient
+  Eigen::VectorXd exact_corrections_;  // where they begin
   solvers::contact::GapFeedback feedback_;
   std::vector<Eigen::Vector4d> correction_rates_;  // per contact, by its rows
   bool has_several_corrections_ = false;
@@ -182,6 +184,7 @@ class StepDifferentiator {
   // Of a linearisation that is not the last: its forces are chosen here, where anybody asks for them.
   bool has_chosen_ = false;
   solvers::contact::ContactSolution chosen_solution_;
+  solvers::contact::LeastNorm least_norm_;
   StepDerivative products_;  // of forward and backward
 };
 

@@ -10,7 +10,6 @@
 namespace deft::dynamics {
 
 using Eigen::Index;
-using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
@@ -77,26 +76,29 @@ void StepDirections::update_about(const EnergyPoint& at, const solvers::contact:
   const int nv = scene_->nv();
   const VectorXd& motion = about_->motion;
   J_ = program.J;
-  VectorXd past = at.delta - motion, pushed = VectorXd::Zero(nv);
-  for (int i = 0; i < program.J.size(); ++i) add_transposed(program.J, i, solution.force[i], pushed);
+  past_ = at.delta - motion;
+  pushed_.setZero(nv);
+  for (int i = 0; i < program.J.size(); ++i) add_transposed(program.J, i, solution.force[i], pushed_);
   q_rates_ = about_->rates;
   y_rates_ = -about_->rates;
   tau_rates_.setZero(nv, about_->rates.cols());
   for (const int v : rotations_) {
-    const Vector3d turn = motion.segment<3>(v), z = past.segment<3>(v);
+    const Vector3d turn = motion.segment<3>(v), z = past_.segment<3>(v);
     const Eigen::Matrix3d gamma = left_jacobian_so3(turn), inverse = gamma.inverse();
-    const MatrixXd rates = about_->rates.middleRows<3>(v);
-    q_rates_.middleRows<3>(v) = gamma * rates;
-    y_rates_.middleRows<3>(v) += inverse * left_jacobian_rate(turn, z) * rates;
+    const Eigen::Matrix3d y_rate = inverse * left_jacobian_rate(turn, z);
     // J_l(w)ᵀ = J_l(−w).
-    const Vector3d torque = inverse.transpose() * pushed.segment<3>(v);
-    tau_rates_.middleRows<3>(v) = -left_jacobian_rate(-turn, torque) * rates;
-    past.segment<3>(v) = gamma * z;
+    const Vector3d torque = inverse.transpose() * pushed_.segment<3>(v);
+    const Eigen::Matrix3d tau_rate = -left_jacobian_rate(-turn, torque);
+    const auto rates = about_->rates.middleRows<3>(v);
+    q_rates_.middleRows<3>(v).noalias() = gamma * rates;
+    y_rates_.middleRows<3>(v).noalias() += y_rate * rates;
+    tau_rates_.middleRows<3>(v).noalias() = tau_rate * rates;
+    past_.segment<3>(v) = gamma * z;
   }
   q_rates_.leftCols(nv).diagonal().array() += 1;
   for (const int v : rotations_)
     q_rates_.block<3, 3>(v, v) += exp_so3(motion.segment<3>(v)) - Eigen::Matrix3d::Identity();
-  rows_.differentiate(about_->state, contact::assemble_options(scene_->settings().step), about_->problem, past,
+  rows_.differentiate(about_->state, contact::assemble_options(scene_->settings().step), about_->problem, past_,
                       solution.force, contacts_, parts, &at.state);
 }
 
@@ -119,7 +121,7 @@ void StepDirections::clear(Index columns, solvers::contact::ProgramChange& chang
   for (auto* bounds : {&change.lower, &change.upper}) bounds->setZero(has_bounds_ ? nv_ : 0, has_bounds_ ? columns : 0);
 }
 
-void StepDirections::along_units(solvers::contact::ProgramChange& change) const {
+void StepDirections::along_units(solvers::contact::ProgramChange& change) {
   const int nv = scene_->nv(), nu = scene_->nu(), n = has_q_ ? nv : 0, first_u = n + (has_v_ ? nv : 0);
   clear(first_u + nu, change);
   auto& gradient = change.gradient;
@@ -168,10 +170,10 @@ void StepDirections::add_contacts(solvers::contact::ProgramChange& change) const
 }
 
 /// The same about a motion: by all columns, which all move q₁.
-void StepDirections::add_contacts_about(solvers::contact::ProgramChange& change) const {
+void StepDirections::add_contacts_about(solvers::contact::ProgramChange& change) {
   const int nv = scene_->nv();
-  MatrixXd tau = MatrixXd::Zero(nv, q_rates_.cols());  // ∂(J(q₁)ᵀf)
-  for (const auto& entry : contacts_.dtau_columns) tau.row(entry.row) += entry.value * q_rates_.row(entry.col);
+  tau_.setZero(nv, q_rates_.cols());
+  for (const auto& entry : contacts_.dtau_columns) tau_.row(entry.row) += entry.value * q_rates_.row(entry.col);
   for (int i = 0; i < contacts_.ds.size(); ++i) {
     const auto cols = contacts_.ds.cols(i);
     const auto ds = contacts_.ds.block(i), start = contacts_.ds_start.block(i);
@@ -183,7 +185,7 @@ void StepDirections::add_contacts_about(solvers::contact::ProgramChange& change)
         change.rows(first_row_[i] + r, cols[k]) += start(r, c);
       }
       for (std::size_t r = 0; r < cols.size(); ++r)
-        tau.row(cols[r]) += dtau(static_cast<Index>(r), c) * q_rates_.row(cols[k]);
+        tau_.row(cols[r]) += dtau(static_cast<Index>(r), c) * q_rates_.row(cols[k]);
     }
     const auto J_cols = J_.cols(i);
     const auto J = J_.block(i);
@@ -192,9 +194,14 @@ void StepDirections::add_contacts_about(solvers::contact::ProgramChange& change)
         change.rows.row(first_row_[i] + r) += J(r, static_cast<Index>(k)) * y_rates_.row(J_cols[k]);
     }
   }
-  for (const int v : rotations_)
-    tau.middleRows<3>(v) = (left_jacobian_so3(about_->motion.segment<3>(v)).transpose() * tau.middleRows<3>(v)).eval();
-  change.gradient.topRows(nv) -= tau + tau_rates_;
+  for (const int v : rotations_) {
+    const Eigen::Matrix3d gamma = left_jacobian_so3(about_->motion.segment<3>(v));
+    for (Index c = 0; c < tau_.cols(); ++c) {
+      const Vector3d turned = gamma.transpose() * tau_.col(c).segment<3>(v);
+      tau_.col(c).segment<3>(v) = turned;
+    }
+  }
+  change.gradient.topRows(nv) -= tau_ + tau_rates_;
 }
 
 void StepDirections::along(const VectorXd& dq, const VectorXd& du, solvers::contact::ProgramChange& change) const {

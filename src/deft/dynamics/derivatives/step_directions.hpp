@@ -36,7 +36,7 @@ class StepDirections {
   /// Sets a change of zero with `columns` columns.
   void clear(Eigen::Index columns, solvers::contact::ProgramChange& change) const;
   /// One column per entry of q (if asked for), then v (second order), then u.
-  void along_units(solvers::contact::ProgramChange& change) const;
+  void along_units(solvers::contact::ProgramChange& change);
   /// One column, along dq (size nv, if q was asked for) and du (size nu). Empty vectors count as 0.
   void along(const Eigen::VectorXd& dq, const Eigen::VectorXd& du, solvers::contact::ProgramChange& change) const;
   /// The transpose of `along`: adds to q_bar (if q was asked for) the weights on dq, and sets u_bar to the weights on
@@ -62,7 +62,7 @@ class StepDirections {
   void update_about(const EnergyPoint& at, const solvers::contact::ContactProgram& program,
                     const solvers::contact::ContactSolution& solution, contact::DerivativeParts parts);
   void add_contacts(solvers::contact::ProgramChange& change) const;
-  void add_contacts_about(solvers::contact::ProgramChange& change) const;
+  void add_contacts_about(solvers::contact::ProgramChange& change);
   void list_saturations(const solvers::contact::ContactProgram& program);
 
   const scene::Scene* scene_;
@@ -81,6 +81,9 @@ class StepDirections {
   Eigen::MatrixXd y_rates_;     // Γ⁻¹ ∂y of y = Γ(δ₀)(δ − δ₀), the motion past q₁, by the columns of along_units
   Eigen::MatrixXd tau_rates_;   // ∂Γᵀ Jᵀf likewise
   RowBlocks J_;                 // of the program
+  Eigen::MatrixXd tau_;         // ∂(J(q₁)ᵀf) likewise
+  Eigen::VectorXd past_;        // y
+  Eigen::VectorXd pushed_;      // Jᵀf
 };
 
 }  // namespace deft::dynamics

@@ -68,8 +68,9 @@ bool GapFeedback::factor(const ContactProgram& program, const ContactSolution& s
 }
 
 void GapFeedback::feed(const ContactProgram& program, Sensitivity& sensitivity, ProgramChange& change) {
-  sensitivity.probe(program, change, moved_, no_contacts_);
   const Index columns = change.rows.cols();
+  SolutionChange& moved = moved_along(columns);
+  sensitivity.probe(program, change, moved, no_contacts_);
   const int ld = kernels::padded(static_cast<int>(columns));
   x_.assign(contacts_.size() * to_size(ld), 0.0);
   for (std::size_t k = 0; k < contacts_.size(); ++k) {
@@ -82,7 +83,7 @@ void GapFeedback::feed(const ContactProgram& program, Sensitivity& sensitivity, 
     for (Index c = 0; c < columns; ++c) {
       const double dx = x_[k * to_size(ld) + to_size(c)];
       change.rows(sensitivity.first_row(contacts_[k]), c) += dx;
-      for (int v = 0; v < program.nv; ++v) moved_.delta(v, c) += dx * responses_.delta(v, static_cast<Index>(k));
+      for (int v = 0; v < program.nv; ++v) moved.delta(v, c) += dx * responses_.delta(v, static_cast<Index>(k));
     }
   }
   feed_others(program, sensitivity, change);
@@ -90,9 +91,9 @@ void GapFeedback::feed(const ContactProgram& program, Sensitivity& sensitivity, 
 
 /// g_iᵀ(J_i dδ + ds_i) along one direction, dδ in moved_.
 double GapFeedback::rate_of(const ContactProgram& program, int contact, const Sensitivity& sensitivity,
-                            const ProgramChange& change, Index column) const {
+                            const ProgramChange& change, Index column) {
   const int first = sensitivity.first_row(contact);
-  double rate = rate_along(program, contact, moved_.delta, column);
+  double rate = rate_along(program, contact, moved_along(change.rows.cols()).delta, column);
   for (int r = 0; r < program.J.rows(contact); ++r)
     rate += rates_[to_size(contact)](r) * change.rows(first + r, column);
   return rate;
@@ -175,15 +176,16 @@ void GapFeedback::newton_step(const ContactProgram& program, const Eigen::Vector
     Eigen::Map<Eigen::VectorXd> x(x_.data(), static_cast<Index>(x_.size()));
     x = LeastSquares(coupling_, kSeveral).solve(Eigen::VectorXd(x));
   }
-  moved_.delta.setZero(program.nv, 1);
+  Directions& moved = moved_along(1).delta;
+  moved.setZero(program.nv, 1);
   for (std::size_t k = 0; k < contacts_.size(); ++k)
-    moved_.delta.col(0) += x_[k] * responses_.delta.col(static_cast<Index>(k));
+    moved.col(0) += x_[k] * responses_.delta.col(static_cast<Index>(k));
   std::size_t k = 0;
   for (int i = 0; i < program.J.size(); ++i) {
     if (k < contacts_.size() && contacts_[k] == i)
       dx(i) = x_[k++];
     else if (!rates_[to_size(i)].isZero(0))
-      dx(i) += rate_along(program, i, moved_.delta, 0);
+      dx(i) += rate_along(program, i, moved, 0);
   }
 }
 

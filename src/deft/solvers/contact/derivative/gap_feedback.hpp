@@ -4,6 +4,7 @@
 // gaps, x_i = μ‖s_t‖ (G. De Saxcé, Z.-Q. Feng, Math. Comput. Modelling 28 (1998)).
 
 #include <Eigen/Core>
+#include <array>
 #include <span>
 #include <vector>
 
@@ -43,9 +44,11 @@ class GapFeedback {
  private:
   double rate_along(const ContactProgram& program, int contact, const Directions& moved, Eigen::Index column) const;
   double rate_of(const ContactProgram& program, int contact, const Sensitivity& sensitivity,
-                 const ProgramChange& change, Eigen::Index column) const;
+                 const ProgramChange& change, Eigen::Index column);
   void solve_coupling(linear::DenseLu& lu, bool transposed, Eigen::Index columns);
   void feed_others(const ContactProgram& program, const Sensitivity& sensitivity, ProgramChange& change);
+
+  SolutionChange& moved_along(Eigen::Index columns) { return moved_[columns == 1 ? 0 : 1]; }
 
   std::vector<Eigen::Vector4d> rates_;
   std::vector<int> contacts_;  // those whose gap moves something
@@ -53,7 +56,8 @@ class GapFeedback {
   linear::DenseLu lu_, lu_transposed_;
   bool is_regular_ = true, has_transposed_ = false;
   ProgramChange units_, back_;
-  SolutionChange responses_, moved_;
+  SolutionChange responses_;
+  std::array<SolutionChange, 2> moved_;  // dδ along one direction, along several: callers take turns
   Directions weights_, no_force_;
   std::vector<char> no_contacts_;
   std::vector<double> x_;  // a row per contact of `contacts_`, padded
