@@ -65,7 +65,9 @@ TEST(PlanOptimizer, NeverMakesAPlanWorseAndSaysWhatItFound) {
   const std::vector<Verdict> verdicts = judges(result.plan.q.front(), result.plan.u_start, result.plan.commands);
   ASSERT_EQ(verdicts.size(), result.plan.verdicts.size());
   for (std::size_t k = 0; k < verdicts.size(); ++k) {
-    if (result.plan.verdicts[k].judged) EXPECT_EQ(verdicts[k].success, result.plan.verdicts[k].success);
+    if (result.plan.verdicts[k].judged) {
+      EXPECT_EQ(verdicts[k].success, result.plan.verdicts[k].success);
+    }
   }
   // The same for any number of threads.
   EXPECT_TRUE(result.plan.commands == optimize_segments(scene, given, 3, 2).plan.commands);
