@@ -5,6 +5,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "command.hpp"
 #include "deft/control/tracking_loop.hpp"
@@ -36,6 +37,7 @@ struct TrackCommand {
   bool replays = false;  // as it is: no re-timing, every command, nothing added at the end
   std::string disturb, out;
   int seeds = 1;
+  std::optional<double> max_duration_s, time_limit_s;
   bool force = false;
   DumpOptions dump;
 };
@@ -58,7 +60,9 @@ std::vector<std::string> words_of(const std::array<Enum, N>& values) {
 execution::TrackedRunOptions tracked_options(const TrackCommand& options) {
   return {.plant = named(kPlants, options.plant),
           .controller = named(kControllers, options.controller),
-          .replays = options.replays};
+          .replays = options.replays,
+          .max_duration_s = options.max_duration_s.value_or(0),
+          .time_limit_s = options.time_limit_s.value_or(kInfinity)};
 }
 
 /// The task of the command line, and what loading its scene warned of.
@@ -77,7 +81,7 @@ Loaded load_task(const TrackCommand& options) {
   scene_options.scene = (fs::is_directory(folder) ? folder : folder.parent_path()) / "config.yaml";
   if (options.replays) {
     scene_options.settings.insert(scene_options.settings.begin(), "track.settle=0");  // --set may say otherwise
-    scene_options.settings.push_back("track.speed=.inf");
+    scene_options.settings.emplace_back("track.speed=.inf");
   }
   Diagnostics diagnostics;
   scene::Scene scene = load(scene_options, options.output, diagnostics);
@@ -98,8 +102,14 @@ Json row_of(const execution::TrackedOutcome& outcome) {
           {"final_error", error_of(outcome.final)},
           {"max_error", error_of(outcome.largest)},
           {"period_us", {{"p50", number(outcome.period_p50_us)}, {"p99", number(outcome.period_p99_us)}}},
-          {"t_end", number(outcome.t_end)},
+          {"arrived", outcome.success},
+          {"reason", outcome.reason},
+          {"duration_s", number(outcome.duration_s)},
+          {"plan_duration_s", number(outcome.plan_duration_s)},
+          {"held_s", number(outcome.held_s)},
           {"periods", periods},
+          {"t_end", number(outcome.duration_s)},
+          {"new_plans", outcome.replans},
           {"replans", outcome.replans},
           {"replan_s", number(outcome.replan_s)},
           {"seed", outcome.seed}};
@@ -126,12 +136,13 @@ void print_for_people(const Json& summary, const std::string& page) {
                                 : std::string("–");
   };
   fmt::print(
-      "{}  {}\n  at the end  {} m  {} rad off\n  on the way  {} m  {} rad\n  period      p50 {} µs  p99 {} µs\n  plans "
+      "{}  {}\n  took        {} s, the plan {} s, held {} s\n  at the end  {} m  {} rad off\n  on the way  {} m  {} rad\n  period      p50 {} µs  p99 {} µs\n  plans "
       "      {} new, {} s\n",
       summary["status"].get<std::string>(), summary["success"].get<bool>() ? "arrived" : "not arrived",
+      value(summary["duration_s"]), value(summary["plan_duration_s"]), value(summary["held_s"]),
       value(summary["final_error"]["position_m"]), value(summary["final_error"]["rotation_rad"]),
       value(summary["max_error"]["position_m"]), value(summary["max_error"]["rotation_rad"]),
-      value(summary["period_us"]["p50"]), value(summary["period_us"]["p99"]), summary["replans"].get<int>(),
+      value(summary["period_us"]["p50"]), value(summary["period_us"]["p99"]), summary["new_plans"].get<int>(),
       value(summary["replan_s"]));
   for (const auto& [word, count] : summary["periods"].items())
     fmt::print("  {:<11} {} periods\n", word, count.get<int>());
@@ -151,8 +162,9 @@ void print_for_people(const Json& summary, const std::string& page) {
 
 int exit_code(const Json& summary) {
   if (interrupted()) return kInterrupted;
-  if (summary["status"] == "PlantFailed" || summary["status"] == "StartFailed") return kNumericalFailure;
-  return summary["success"].get<bool>() ? kDone : kNotReached;
+  if (summary["status"] == "PlantFailure" || summary["status"] == "StartFailed") return kNumericalFailure;
+  const bool all = summary.contains("arrived_share") ? summary["arrived_share"] == 1.0 : summary["arrived"].get<bool>();
+  return all ? kDone : kNotReached;
 }
 
 /// What runs on what, for the log.
@@ -193,7 +205,9 @@ class TrackFolder {
   /// After each seed: what is finished is kept, whatever becomes of the others.
   void publish() {
     if (options_.seeds > 1) {
-      summary_["statistics"] = table_of(execution::statistics_of(outcomes_));
+      const execution::TrackedStatistics all = execution::statistics_of(outcomes_);
+      summary_["statistics"] = table_of(all);
+      summary_["arrived_share"] = all.seeds > 0 ? number(double(all.successes) / double(all.seeds)) : Json(nullptr);
       summary_["runs"] = Json::array();
       for (const execution::TrackedOutcome& outcome : outcomes_) summary_["runs"].push_back(row_of(outcome));
     }
@@ -235,7 +249,7 @@ execution::TrackedRun run_seed(const TrackCommand& options, const Loaded& loaded
                                 motion.t.back(), motion.tracks.back().position_error_m,
                                 motion.tracks.back().rotation_error_rad, progress.seconds()));
   };
-  return execution::run(loaded.task, tracked_options(options), disturbance, seed, options.scene.threads, listener);
+  return execution::run(loaded.task, tracked_options(options), disturbance, seed, listener);
 }
 
 int run(const TrackCommand& options) {
@@ -300,6 +314,14 @@ Command add_track(CLI::App& app) {
   command->add_option("--seeds", options->seeds, "Runs with seeds --seed, --seed + 1, …; statistics in summary.json")
       ->type_name("N")
       ->check(CLI::Range(1, 1'000'000));
+  command
+      ->add_option("--max-duration", options->max_duration_s,
+                   "Most of the plant's time that a run may take [s] (default: 10 times the plan's duration)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1e-3, 1e9));
+  command->add_option("--time-limit", options->time_limit_s, "Most wall time of a run [s] (default: none)")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(1e-3, 1e9));
   return {command, [options] { return run(*options); }};
 }
 

@@ -36,7 +36,7 @@ Outcome run(const scene::DisturbanceSpec& d, const std::function<void(scene::Sce
   const auto plant = plant::make_plant(plant::PlantKind::kQuasidynamic, real, {.step = 0.1});
   TrackOptions options{.controller = Controller::kMpc, .disturbance = plant::draw_disturbance(d, 1)};
   Outcome outcome;
-  outcome.motion = start_tracking(*plant, ReferencePath(scene, plan, scene.settings().track.speed), plan.q.front());
+  outcome.motion = start_tracking(*plant, ReferencePath(scene, plan), plan.q.front());
   outcome.end = track(*plant, scene, plan, plan.q.front(), options, outcome.motion);
   return outcome;
 }

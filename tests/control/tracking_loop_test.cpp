@@ -47,6 +47,14 @@ void at_its_own_pace(scene::SceneSpec& spec) {
   spec.track.replan = false;
 }
 
+/// Searches that take no step and find what a function says.
+struct Searches final : PlanSearch {
+  std::function<std::optional<TrackedPlan>(const VectorXd& q, const VectorXd& u, std::uint64_t number)> find;
+  std::optional<TrackedPlan> found;
+  void begin(const VectorXd& q, const VectorXd& u, std::uint64_t number) override { found = find(q, u, number); }
+  std::optional<Result> result(long) override { return Result{found, "there is none"}; }
+};
+
 struct Outcome {
   TrackEnd end;
   Trajectory motion;
@@ -60,7 +68,7 @@ Outcome run(const scene::Scene& world, const scene::Scene& scene, const TrackedP
       {.step = settings.plant_step, .object_damping = plant::object_damping(world, settings.object_damping, plan.h)});
   const VectorXd q = plant::disturbed_start(world, plan.q.front(), options.disturbance).value();
   Outcome outcome;
-  outcome.motion = start_tracking(*plant, ReferencePath(scene, plan, settings.speed), q);
+  outcome.motion = start_tracking(*plant, ReferencePath(scene, plan), q);
   outcome.end = track(*plant, scene, plan, q, options, outcome.motion);
   return outcome;
 }
@@ -152,8 +160,10 @@ TEST(TrackingLoop, HoldsWhenItSeesNothing) {
   // It does not wait for ever.
   options.on_period = [&](const Trajectory&) { return ++periods < 100'000; };
   const Outcome waited = run(scene, scene, p.plan, options);
-  EXPECT_EQ(waited.end.status, TrackStatus::kCompleted);
+  EXPECT_EQ(waited.end.status, TrackStatus::kOffPlan);
+  EXPECT_NE(waited.end.reason.find("not measured for too long"), std::string::npos) << waited.end.reason;
   EXPECT_FALSE(waited.end.success);
+  EXPECT_GT(waited.end.held_s, 1);
   // With a pose every second period it arrives.
   const scene::Scene slow = with(p.scene, at_its_own_pace);
   const Outcome seldom =
@@ -169,19 +179,60 @@ TEST(TrackingLoop, HoldsAndSaysSoWhenTheObjectIsJammed) {
   for (const bool replan : {false, true}) {
     TrackOptions options{.controller = Controller::kMpc};
     int asked = 0;
-    if (replan)
-      options.replan = [&](const VectorXd&, const VectorXd&, std::uint64_t) {
-        ++asked;
-        return std::optional<TrackedPlan>();
-      };
+    Searches none;
+    none.find = [&](const VectorXd&, const VectorXd&, std::uint64_t) {
+      ++asked;
+      return std::optional<TrackedPlan>();
+    };
+    if (replan) options.search = &none;
     const Outcome stuck = run(jammed, p.scene, p.plan, options);
-    EXPECT_EQ(stuck.end.status, TrackStatus::kCompleted);
+    EXPECT_EQ(stuck.end.status, replan ? TrackStatus::kStuck : TrackStatus::kOffPlan);
+    EXPECT_NE(stuck.end.reason.find(replan ? "no new plan: there is none" : " m, "), std::string::npos)
+        << stuck.end.reason;
     EXPECT_TRUE(all_finite(stuck.motion));
     EXPECT_FALSE(stuck.end.success);
     EXPECT_GT(count(stuck.motion, TrackWord::kOffPlan), 10) << replan;
     EXPECT_EQ(stuck.motion.u.back(), stuck.motion.u[stuck.motion.u.size() - 5]) << "the command is held";
     EXPECT_EQ(asked, replan ? 3 : 0);
   }
+}
+
+TEST(TrackingLoop, EndsAtItsLimitsOfTime) {
+  const Pushing& p = Pushing::get();
+  const scene::Scene scene = with(p.scene, at_its_own_pace);
+  const Outcome shorter = run(scene, scene, p.plan, {.max_duration_s = 0.5});
+  EXPECT_EQ(shorter.end.status, TrackStatus::kDurationLimit);
+  EXPECT_NEAR(shorter.motion.t.back(), 0.5, 1e-9);
+  EXPECT_FALSE(shorter.end.success);
+  EXPECT_EQ(run(scene, scene, p.plan, {.time_limit_s = 1e-9}).end.status, TrackStatus::kTimeLimit);
+}
+
+TEST(TrackingLoop, GoesOnWhileANewPlanIsSearchedFor) {
+  // The box starts 8 cm off. The search takes longer than it is given for half a second of the plant's time.
+  const Pushing& p = Pushing::get();
+  struct Slow final : PlanSearch {
+    std::vector<double> asked;
+    int begun = 0;
+    void begin(const VectorXd&, const VectorXd&, std::uint64_t) override { ++begun; }
+    std::optional<Result> result(long solves) override {
+      asked.push_back(static_cast<double>(solves));
+      if (solves < 10'000) return std::nullopt;
+      return Result{std::nullopt, "there is none"};
+    }
+  } slow;
+  const scene::Scene scene = with(p.scene, [](scene::SceneSpec& spec) { spec.track.replans = 1; });
+  TrackOptions options{.controller = Controller::kMpc, .disturbance = plant::draw_disturbance({.offset_m = 0.08}, 1)};
+  options.search = &slow;
+  const Outcome outcome = run(scene, scene, p.plan, options);
+  EXPECT_EQ(slow.begun, 1);
+  const int searched = count(outcome.motion, TrackWord::kReplanning);
+  EXPECT_NEAR(searched * scene.settings().track.period, 10'000 / scene.settings().track.replan_budget, 0.011);
+  EXPECT_GE(slow.asked.front(), scene.settings().track.replan_budget * scene.settings().track.replan_time - 1);
+  int moving = 0;
+  for (std::size_t k = 1; k < outcome.motion.tracks.size(); ++k)
+    moving += outcome.motion.tracks[k].status == static_cast<int>(TrackWord::kReplanning) &&
+              outcome.motion.u[k] != outcome.motion.u[k - 1];
+  EXPECT_GT(moving, searched - 5) << "the robot does not stand";
 }
 
 TEST(TrackingLoop, HoldsAndSaysSoWhenTheReferenceCannotBeReached) {
@@ -197,7 +248,7 @@ TEST(TrackingLoop, HoldsAndSaysSoWhenTheReferenceCannotBeReached) {
   for (VectorXd& u : plan.u) u = plan.u_start;
   for (const auto kind : {plant::PlantKind::kQuasidynamic, plant::PlantKind::kConvexSecondOrder}) {
     const Outcome lost = run(p.scene, p.scene, plan, {.controller = Controller::kMpc}, kind);
-    EXPECT_EQ(lost.end.status, TrackStatus::kCompleted);
+    EXPECT_EQ(lost.end.status, TrackStatus::kOffPlan);
     EXPECT_TRUE(all_finite(lost.motion));
     EXPECT_FALSE(lost.end.success);
     EXPECT_GT(count(lost.motion, TrackWord::kOffPlan), 10);
@@ -208,7 +259,9 @@ TEST(TrackingLoop, MakesANewPlanWhereItIsFarOff) {
   const Pushing& p = Pushing::get();
   TrackOptions options{.controller = Controller::kMpc, .disturbance = plant::draw_disturbance({.offset_m = 0.05}, 2)};
   std::vector<VectorXd> from;
-  options.replan = [&](const VectorXd& q, const VectorXd& u, std::uint64_t number) {
+  Searches planner;
+  options.search = &planner;
+  planner.find = [&](const VectorXd& q, const VectorXd& u, std::uint64_t number) {
     from.push_back(q);
     EXPECT_EQ(number, from.size());
     const scene::Scene here = with(p.scene, [&](scene::SceneSpec& spec) {
@@ -230,6 +283,8 @@ TEST(TrackingLoop, MakesANewPlanWhereItIsFarOff) {
   const scene::Scene scene = with(p.scene, [](scene::SceneSpec& spec) {
     at_its_own_pace(spec);
     spec.track.replan = true;
+    spec.track.replan_position = 0.01;
+    spec.track.replan_rotation = 0.05;
   });
   const Outcome closed = run(scene, scene, p.plan, options);
   ASSERT_FALSE(from.empty());

@@ -85,7 +85,7 @@ TEST(TrackedRun, FollowsThePlanAndTellsItsListener) {
   };
   listener.period = [&](const dynamics::Trajectory&) { ++periods; };
   listener.inner_step = [&](const dynamics::StepResult&, const dynamics::StepModel&) { ++steps; };
-  const TrackedRun followed = run(task, {}, {}, 1, 1, listener);
+  const TrackedRun followed = run(task, {}, {}, 1, listener);
   EXPECT_EQ(followed.end.status, TrackStatus::kCompleted);
   EXPECT_TRUE(followed.end.success);
   EXPECT_EQ(begins, 1);
@@ -97,7 +97,7 @@ TEST(TrackedRun, FollowsThePlanAndTellsItsListener) {
   int counted = 0;
   for (const auto& [word, count] : outcome.periods) counted += count;
   EXPECT_EQ(counted, periods);
-  EXPECT_EQ(outcome.t_end, followed.motion.t.back());
+  EXPECT_EQ(outcome.duration_s, followed.motion.t.back());
   EXPECT_LE(outcome.period_p50_us, outcome.period_p99_us);
 }
 
@@ -108,7 +108,7 @@ TEST(TrackedRun, StopsWhenItIsAsked) {
   TrackedRunListener listener;
   listener.period = [&](const dynamics::Trajectory&) { ++periods; };
   listener.stop = [&] { return periods == 3; };
-  const TrackedRun stopped = run(task, {}, {}, 1, 1, listener);
+  const TrackedRun stopped = run(task, {}, {}, 1, listener);
   EXPECT_EQ(stopped.end.status, TrackStatus::kInterrupted);
   EXPECT_EQ(stopped.motion.num_steps(), 3);
 }
@@ -119,7 +119,7 @@ TEST(TrackedRun, TheSameSeedIsTheSameRun) {
   scene::DisturbanceSpec spec;
   spec.mass = 0.3;
   spec.friction = 0.3;
-  const auto end_of = [&](std::uint64_t seed) { return run(task, {}, spec, seed, 1, {}).motion.q.back(); };
+  const auto end_of = [&](std::uint64_t seed) { return run(task, {}, spec, seed, {}).motion.q.back(); };
   EXPECT_EQ(end_of(1), end_of(1));
   EXPECT_NE(end_of(1), end_of(2));
 }

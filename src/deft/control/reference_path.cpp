@@ -9,6 +9,7 @@
 
 #include "deft/core/index.hpp"
 #include "deft/scene/displacement.hpp"
+#include "deft/scene/joint_speeds.hpp"
 
 namespace deft::control {
 
@@ -17,14 +18,16 @@ using Eigen::VectorXd;
 namespace {
 
 constexpr double kMetresPerRadian = 0.1, kShareOfRobots = 0.1;
+constexpr double kSameLength = 1e-6;  // relative: lengths that differ by less are one
 
 void require(bool ok, const std::string& what) {
   if (!ok) throw std::invalid_argument("plan to follow: " + what);
 }
 
-void check(const scene::Scene& scene, const TrackedPlan& plan, double speed) {
+void check(const scene::Scene& scene, const TrackedPlan& plan, const VectorXd& speed) {
   require(plan.h > 0 && std::isfinite(plan.h), fmt::format("h must be above 0, got {}", plan.h));
-  require(speed > 0, fmt::format("the speed of joint targets must be above 0, got {}", speed));
+  require(speed.size() == scene.nu() && (speed.array() > 0).all(),
+          fmt::format("the speeds of joint targets must be {} numbers above 0", scene.nu()));
   require(!plan.u.empty(), "it has no commands");
   require(plan.q.size() == plan.u.size() + 1,
           fmt::format("{} commands need {} configurations, got {}", plan.u.size(), plan.u.size() + 1, plan.q.size()));
@@ -80,13 +83,25 @@ void lead_objects_to(const scene::Scene& scene, const VectorXd& q_end, TrackedPl
     scene.model().integrate(VectorXd(plan.q[k]), double(k) / double(plan.q.size() - 1) * missing, plan.q[k]);
 }
 
+VectorXd tracking_speeds(const scene::Scene& scene) {
+  const std::optional<double> stated = scene.settings().track.speed;
+  return stated ? VectorXd::Constant(scene.nu(), *stated) : scene::joint_speeds(scene).free;
+}
+
+ReferencePath::ReferencePath(const scene::Scene& scene, TrackedPlan plan)
+    : ReferencePath(scene, std::move(plan), tracking_speeds(scene)) {}
+
 ReferencePath::ReferencePath(const scene::Scene& scene, TrackedPlan plan, double speed)
+    : ReferencePath(scene, std::move(plan), VectorXd(VectorXd::Constant(scene.nu(), speed))) {}
+
+ReferencePath::ReferencePath(const scene::Scene& scene, TrackedPlan plan, const VectorXd& speed)
     : scene_(&scene), plan_(std::move(plan)), time_{0}, weight_(scene.nv()), delta_(scene.nv()) {
   check(scene, plan_, speed);
   for (std::size_t k = 0; k < plan_.u.size(); ++k) {
     const VectorXd& before = k == 0 ? plan_.u_start : plan_.u[k - 1];
-    const double change = scene.nu() == 0 ? 0 : (plan_.u[k] - before).cwiseAbs().maxCoeff();
-    time_.push_back(time_.back() + std::max(plan_.h, change / speed));
+    const double needed = scene.nu() == 0 ? 0 : (plan_.u[k] - before).cwiseAbs().cwiseQuotient(speed).maxCoeff();
+    // Plans keep to the limits to rounding: their steps take h, and not a little more.
+    time_.push_back(time_.back() + (needed > (1 + kSameLength) * plan_.h ? needed : plan_.h));
     chord_.push_back(scene.model().difference(plan_.q[k], plan_.q[k + 1]));
   }
   const std::vector<VelocityRole> roles = velocity_roles(scene);

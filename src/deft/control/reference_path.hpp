@@ -21,14 +21,21 @@ struct TrackedPlan {
 /// @param q_end  size nq; near the plan's end, for commands stay as they are.
 void lead_objects_to(const scene::Scene& scene, const Eigen::VectorXd& q_end, TrackedPlan& plan);
 
+/// Most speed of joint targets, size nu [rad/s, m/s]: `track.speed`, or without it the joints' limits (JointSpeeds::free).
+Eigen::VectorXd tracking_speeds(const scene::Scene& scene);
+
 /// A plan re-timed. Quasidynamic plans know no speed, so that steps take as long as joint targets need:
-///   t_{k+1} − t_k = max(h, max_i |u_k − u_{k−1}|_i / speed).
+///   t_{k+1} − t_k = max(h, max_i |u_k − u_{k−1}|_i / speed_i).
 /// Between knots positions and commands go linearly, rotations along Log.
 class ReferencePath {
  public:
-  /// @param scene  must outlive this object.  @param speed  > 0 [rad/s, m/s]; infinity: every step takes h.
+  /// @param scene  must outlive this object.  @param speed  > 0, size nu [rad/s, m/s]; infinity: every step takes h.
   /// @throws std::invalid_argument for an empty plan, wrong sizes, values that are not finite, h or speed not above 0.
+  ReferencePath(const scene::Scene& scene, TrackedPlan plan, const Eigen::VectorXd& speed);
+  /// With one speed for all. @pre speed > 0; otherwise as above.
   ReferencePath(const scene::Scene& scene, TrackedPlan plan, double speed);
+  /// With the speeds that the scene's `track.speed` states, or else the limits that plans keep to.
+  ReferencePath(const scene::Scene& scene, TrackedPlan plan);
 
   /// The plan as it was given.
   const TrackedPlan& plan() const { return plan_; }

@@ -1,5 +1,7 @@
 #include "deft/control/tracking_loop.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,9 +24,10 @@ namespace {
 constexpr double kBlind_s = 0.5;  // without a pose for so long the command is held
 constexpr double kSame = 1e-6;    // of a period: times that differ by less are one, for they are sums
 constexpr double kWait = 1;       // knots by which a nearest-point reference may lead
-constexpr double kLost = 20;  // times as far off as would ask for a new plan, and there is none: the command is held
+constexpr double kLost = 5;       // times as far off as asks for a new plan, and there is none: the command is held
 constexpr double kTimeFactor = 3;  // the clock of a nearest-point reference, or blindness, may take so many times the
                                    // plan's duration
+constexpr double kSearch_s = 5;    // of the plant's time, after which a search is given up
 
 std::vector<double> to_vector(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
 
@@ -38,7 +41,7 @@ class Run {
         options_(options),
         settings_(scene.settings().track),
         motion_(motion),
-        path_(std::make_unique<ReferencePath>(scene, plan, settings_.speed)),
+        path_(std::make_unique<ReferencePath>(scene, plan)),
         sensor_(scene, options.disturbance, settings_.period),
         actuator_(scene, options.disturbance, plan.u_start),
         q_end_(plan.q.back()),
@@ -56,12 +59,17 @@ class Run {
     }
     plant_.reset({.q = q_start, .v = plan.v_start}, plan.u_start);
     time_limit_s_ = kTimeFactor * path_->duration() + settings_.settle;
+    end_.plan_duration_s = path_->duration();
+    max_duration_s_ = options.max_duration_s > 0 ? options.max_duration_s
+                                                 : kMostDuration * path_->duration() + settings_.settle;
   }
 
   TrackEnd operator()() {
+    const Stopwatch wall;
     for (int n = 0;; ++n) {
-      if (is_over()) break;
       const double t = n * settings_.period;
+      if (is_over() || is_cut(t, wall.seconds())) break;
+      adopt_new_plan();  // may wait for the search, which is no part of a period
       Stopwatch watch;
       const TrackWord word = decide();
       dynamics::TrackRecord record{
@@ -71,18 +79,21 @@ class Run {
       u_ = next_u_;
       this->record(t + settings_.period, record);
       if (end_.plant != plant::PlantStatus::kOk) {
-        end_.status = TrackStatus::kPlantFailed;
+        end_.status = TrackStatus::kPlantFailure;
+        end_.reason = "the simulation of the plant failed";
         break;
       }
       if (options_.on_period && !options_.on_period(motion_)) {
         end_.status = TrackStatus::kInterrupted;
+        end_.reason = "it was interrupted";
         break;
       }
       tick(word);
     }
     end_.final = object_error(scene_, plant_.state().q, q_end_);
     end_.replans = plans_;
-    end_.success = end_.status == TrackStatus::kCompleted && within(end_.final, 1);
+    end_.success = end_.plant == plant::PlantStatus::kOk && end_.status != TrackStatus::kInterrupted && within(end_.final, 1);
+    say_how_it_ended();
     return end_;
   }
 
@@ -96,18 +107,44 @@ class Run {
     return error.position_m > factor * settings_.replan_position ||
            error.rotation_rad > factor * settings_.replan_rotation;
   }
-  bool may_replan() const {
-    return mpc_ && settings_.replan && options_.replan && !replanning_failed_ && plans_ < settings_.replans;
+  bool may_search() const {
+    return mpc_ && settings_.replan && options_.search != nullptr && !search_failed_ && searches_ < settings_.replans;
   }
 
   /// Whether the end has been held for `settle`, to half a period: times are sums.
   bool has_settled() const { return settled_s_ > settings_.settle - 0.5 * settings_.period; }
 
+  bool at_end() const { return knot_ >= path_->knots(); }
+
   /// Whether the time is over: the plan's end has been held for `settle`, and nothing more is tried.
   bool is_over() const {
-    if (holding_s_ < 0 && (clock_s_ > time_limit_s_ || unseen_s_ > time_limit_s_)) return true;
-    const bool at_end = knot_ >= path_->knots() || end_.off_plan > 0;
-    return at_end && has_settled() && holding_s_ < 0 && !(may_replan() && !within(end_error_, kEnough));
+    if (clock_s_ > time_limit_s_ || unseen_s_ > time_limit_s_) return true;
+    if (searching_ || !(at_end() || end_.off_plan > 0) || !has_settled()) return false;
+    return within(end_error_, kEnough) || !may_search();
+  }
+
+  /// Whether a limit is met, which ends the run whatever it has come to.
+  bool is_cut(double t, double wall_s) {
+    if (t > max_duration_s_ - kSame * settings_.period) {
+      end_.status = TrackStatus::kDurationLimit;
+      end_.reason = fmt::format("{:.4g} s of the plant's time are over", max_duration_s_);
+    } else if (wall_s > options_.time_limit_s) {
+      end_.status = TrackStatus::kTimeLimit;
+      end_.reason = fmt::format("{:.4g} s of wall time are over", options_.time_limit_s);
+    }
+    return end_.status != TrackStatus::kCompleted;
+  }
+
+  /// What a run that was not cut has come to.
+  void say_how_it_ended() {
+    if (end_.success && (end_.status == TrackStatus::kDurationLimit || end_.status == TrackStatus::kTimeLimit))
+      end_.success = false;  // it may have been on its way
+    if (end_.status != TrackStatus::kCompleted || end_.success || options_.repeats) return;
+    end_.status = search_failed_ ? TrackStatus::kStuck : TrackStatus::kOffPlan;
+    end_.reason = fmt::format("objects are {:.3g} m, {:.3g} rad off{}", end_.final.position_m, end_.final.rotation_rad,
+                              search_failed_          ? "; no new plan: " + why_none_
+                              : unseen_s_ > kBlind_s ? "; they were not measured for too long"
+                                                      : "");
   }
 
   /// Measurement and estimate of the objects: the deviation from the reference, which changes slowly,
@@ -139,59 +176,77 @@ class Run {
     knots_[to_size(ticks_) % knots_.size()] = knot_;
     if (ticks_ == 0) std::fill(knots_.begin(), knots_.end(), knot_);
     observe();
-    const bool at_end = knot_ >= path_->knots();
     if (!mpc_) {
       path_->command(knot_ + advance_of_clock(), next_u_);
-      return at_end ? TrackWord::kSettling : TrackWord::kOpenLoop;
+      return at_end() ? TrackWord::kSettling : TrackWord::kOpenLoop;
     }
     next_u_ = u_;
-    if (holding_s_ >= 0) return replan();
     if (blind_s_ > kBlind_s) return TrackWord::kBlind;
-    if (off_plan(estimated_error_) || (at_end && has_settled())) {
-      if (may_replan()) {
-        holding_s_ = 0;
-        return replan();
-      }
-      if (replanning_failed_ || off_plan(estimated_error_, kLost)) return TrackWord::kOffPlan;
-    }
     const double period_share = advance_of_clock();
     const double time_to_next =
         std::max(path_->time_at(std::min(knot_ + 1, double(path_->knots()))) - path_->time_at(knot_), path_->plan().h);
     const TrackingResult& result = mpc_->control(estimate_, knot_, u_, time_to_next);
-    if (result.status != TrackingStatus::kSolved) return TrackWord::kHold;
+    const bool is_solved = result.status == TrackingStatus::kSolved;
+    if (wants_new_plan()) begin_search(is_solved);
+    if (!searching_ && off_plan(estimated_error_, kLost)) return TrackWord::kOffPlan;
+    if (!is_solved) return TrackWord::kHold;
     // The deviation from the plan's command goes to that of the next knot as the clock goes there.
     path_->command(knot_, u_now_);
     path_->command(knot_ + 1, u_then_);
     const double share = std::min(1.0, settings_.period / time_to_next);
     path_->command(knot_ + period_share, next_u_);
     next_u_ += (1 - share) * (u_ - u_now_) + share * (result.u - u_then_);
-    return at_end ? TrackWord::kSettling : TrackWord::kTracking;
+    return searching_ ? TrackWord::kReplanning : at_end() ? TrackWord::kSettling : TrackWord::kTracking;
   }
 
-  /// Holds the command until the time for a plan is over, then follows the new one.
-  TrackWord replan() {
-    holding_s_ += settings_.period;
-    if (holding_s_ < settings_.replan_time) return TrackWord::kReplanning;
-    holding_s_ = -1;
-    settled_s_ = 0;
-    std::optional<TrackedPlan> plan = options_.replan(estimate_, u_, static_cast<std::uint64_t>(plans_ + 1));
-    if (!plan) {
-      replanning_failed_ = ++refused_ >= kRefusals;
-      if (!replanning_failed_) holding_s_ = 0;
-      return TrackWord::kReplanning;
+  /// Whether objects are too far off the plan, or from where it ends once that has been held.
+  bool wants_new_plan() const {
+    if (searching_ || !may_search()) return false;
+    return off_plan(estimated_error_) || (at_end() && has_settled() && !within(end_error_, kEnough));
+  }
+
+  /// Searches from where the controller expects things to be after replan_time, for they move on meanwhile.
+  void begin_search(bool is_expected) {
+    const double h = path_->plan().h;
+    const int ahead = std::min(static_cast<int>(std::lround(settings_.replan_time / h)), mpc_->horizon());
+    if (!is_expected || ahead == 0) {
+      options_.search->begin(estimate_, u_, static_cast<std::uint64_t>(++searches_));
+    } else {
+      VectorXd& u = u_then_;
+      path_->command(knot_ + ahead, u);
+      path_->command(knot_, u_now_);
+      u += u_ - u_now_;  // beside the plan's by as much as now
+      options_.search->begin(mpc_->expected_configuration(ahead), u, static_cast<std::uint64_t>(++searches_));
+    }
+    searching_ = true;
+    searched_s_ = 0;
+  }
+
+  /// Follows the plan of the search, if it has one within its budget so far and objects are still where it begins.
+  void adopt_new_plan() {
+    if (!searching_) return;
+    searched_s_ += settings_.period;
+    if (searched_s_ < settings_.replan_time) return;
+    std::optional<PlanSearch::Result> result =
+        options_.search->result(static_cast<long>(settings_.replan_budget * searched_s_));
+    if (!result && searched_s_ < kSearch_s) return;
+    searching_ = false;
+    if (!result || !result->plan) {
+      why_none_ = result ? result->reason : fmt::format("the search took more than {} s of its budget", kSearch_s);
+      search_failed_ = ++refused_ >= kRefusals;
+      return;
     }
     refused_ = 0;
+    if (off_plan(object_error(scene_, estimate_, result->plan->q.front()))) return;
     ++plans_;
-    // What does not begin with the command in force is led there.
-    plan->u_start = u_;
-    path_ = std::make_unique<ReferencePath>(scene_, std::move(*plan), settings_.speed);
+    result->plan->u_start = u_;  // what does not begin with the command in force is led there
+    path_ = std::make_unique<ReferencePath>(scene_, std::move(*result->plan));
     mpc_->follow(*path_);
-    knot_ = clock_s_ = 0;
+    knot_ = clock_s_ = settled_s_ = 0;
     time_limit_s_ = kTimeFactor * path_->duration() + settings_.settle;
     std::fill(knots_.begin(), knots_.end(), 0.0);
     path_->configuration(0, reference_);
     deviation_ = scene_.model().difference(reference_, estimate_);
-    return TrackWord::kReplanning;
   }
 
   /// By how much the clock goes on in a period [knots].
@@ -202,7 +257,7 @@ class Run {
 
   void tick(TrackWord word) {
     ++ticks_;
-    if (word == TrackWord::kReplanning || word == TrackWord::kBlind || word == TrackWord::kOffPlan) {
+    if (word == TrackWord::kBlind || word == TrackWord::kOffPlan) {
       if (word == TrackWord::kOffPlan)
         settled_s_ += settings_.period;  // an abandoned plan settles too: the run must end
       if (word == TrackWord::kBlind) unseen_s_ += settings_.period;
@@ -224,11 +279,13 @@ class Run {
     end_.holds += word == TrackWord::kHold;
     end_.blind += word == TrackWord::kBlind;
     end_.off_plan += word == TrackWord::kOffPlan;
+    if (word == TrackWord::kHold || word == TrackWord::kBlind || word == TrackWord::kOffPlan)
+      end_.held_s += settings_.period;
   }
 
   void record(double t, dynamics::TrackRecord& record) {
     const dynamics::State& state = plant_.state();
-    path_->configuration(knot_ + (holding_s_ >= 0 ? 0 : advance_of_clock()), reference_);
+    path_->configuration(knot_ + advance_of_clock(), reference_);
     const ObjectError error = object_error(scene_, state.q, reference_);
     record.position_error_m = error.position_m;
     record.rotation_error_rad = error.rotation_rad;
@@ -261,7 +318,7 @@ class Run {
     motion_.steps.push_back(step);
   }
 
-  static constexpr double kEnough = 0.3;  // of the tolerances: what may be left of the error at the end of a plan
+  static constexpr double kEnough = 0.5;  // of the tolerances: what may be left of the error at the end of a plan
   static constexpr int kRefusals = 3;     // so many times in a row no plan was found
 
   plant::Plant& plant_;
@@ -278,10 +335,12 @@ class Run {
   scene::SceneState poses_, reference_poses_;
   std::vector<dynamics::ContactRecord> contacts_;
   ObjectError estimated_error_, end_error_;  // from what is due now, from where the first plan ends
-  double knot_ = 0, clock_s_ = 0, settled_s_ = 0, holding_s_ = -1, blind_s_ = 0, unseen_s_ = 0, time_limit_s_ = 0;
+  double knot_ = 0, clock_s_ = 0, settled_s_ = 0, searched_s_ = 0, blind_s_ = 0, unseen_s_ = 0, time_limit_s_ = 0;
+  double max_duration_s_ = 0;
   long ticks_ = 0;
-  int plans_ = 0, refused_ = 0;
-  bool first_ = true, replanning_failed_ = false;
+  int plans_ = 0, searches_ = 0, refused_ = 0;  // that were followed; begun; that found nothing, in a row
+  bool first_ = true, searching_ = false, search_failed_ = false;
+  std::string why_none_;  // no plan was found
   TrackEnd end_;
 };
 
@@ -296,7 +355,8 @@ std::string_view to_string(TrackWord word) {
 std::string_view to_string(Controller controller) { return controller == Controller::kMpc ? "mpc" : "open-loop"; }
 
 std::string_view to_string(TrackStatus status) {
-  constexpr std::string_view kNames[] = {"Completed", "StartFailed", "PlantFailed", "Interrupted"};
+  constexpr std::string_view kNames[] = {"Completed", "OffPlan",     "Stuck",        "DurationLimit",
+                                         "TimeLimit", "StartFailed", "PlantFailure", "Interrupted"};
   return kNames[to_size(status)];
 }
 

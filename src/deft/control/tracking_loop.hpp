@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "deft/control/reference_path.hpp"
@@ -20,9 +21,9 @@ enum class TrackWord {
   kTracking,    // the program's
   kHold,        // prediction or program failed: the command is held
   kBlind,       // no pose for too long: the command is held, the clock stands
-  kReplanning,  // the command is held while a new plan is made
+  kReplanning,  // as kTracking or kSettling, while a new plan is made
   kSettling,    // behind the plan's end: the last command, or the program's
-  kOffPlan      // objects are too far off and there is no (further) plan: the command is held
+  kOffPlan      // objects are far off and there is no (further) plan: the command is held
 };
 inline constexpr int kNumTrackWords = 7;  // of TrackWord
 /// "OpenLoop", "Tracking", … as in run files.
@@ -33,14 +34,31 @@ enum class Controller { kOpenLoop, kMpc };
 /// "open-loop" or "mpc", the words of --controller.
 std::string_view to_string(Controller controller);
 
+/// Searches for new plans beside the loop, which goes on meanwhile. What a search finds and how many steps it takes may
+/// depend on its arguments alone, so that a run is the same on every machine.
+class PlanSearch {
+ public:
+  virtual ~PlanSearch() = default;
+  /// What a search came to.
+  struct Result {
+    std::optional<TrackedPlan> plan;
+    std::string reason;  // without a plan: why
+  };
+  /// Begins a search from the configuration q (size nq), with the command u (size nu) in force there, to where the first
+  /// plan ends; gives up one that goes on. @param number  of the search, from 1.
+  virtual void begin(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) = 0;
+  /// What the search came to, if it takes no more than so many step solves; waits until that is known. @pre begin().
+  virtual std::optional<Result> result(long solves) = 0;
+};
+
 /// What a tracked run is asked for, beside the scene's settings.
 struct TrackOptions {
   Controller controller = Controller::kMpc;  // where commands come from
   plant::Disturbance disturbance{};          // of signals; that of the world is in the plant's scene
-  /// A plan from a configuration, with the command in force there, to where the first plan ends; none: there is none.
-  /// Asked only if settings.replan.
-  std::function<std::optional<TrackedPlan>(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number)>
-      replan{};
+  PlanSearch* search = nullptr;  // of new plans, if settings.replan; none: there are none
+  bool repeats = false;          // completed is what was repeated to its end, wherever the objects are
+  double max_duration_s = 0;     // simulated [s]; 0: kMostDuration times the plan's, and settings.settle
+  double time_limit_s = kInfinity;  // wall time [s], asked after each period
   /// Called after each period; return false to stop (Ctrl-C).
   std::function<bool(const dynamics::Trajectory&)> on_period{};
   bool record_contacts = true;  // whether the motion keeps the plant's contacts
@@ -48,12 +66,16 @@ struct TrackOptions {
 
 /// Why a tracked run ended.
 enum class TrackStatus {
-  kCompleted,    // the plan's time is over
-  kStartFailed,  // the disturbed start does not settle: nothing was tried
-  kPlantFailed,  // the plant's simulation failed
+  kCompleted,      // the plan's time is over, and the objects are at its end
+  kOffPlan,        // its time is over, and they are not
+  kStuck,          // the same, and no new plan was found
+  kDurationLimit,  // it took too long in the plant's time
+  kTimeLimit,      // or on the wall
+  kStartFailed,    // the disturbed start does not settle: nothing was tried
+  kPlantFailure,   // the plant's simulation failed
   kInterrupted
 };
-/// "Completed", "StartFailed", …
+/// "Completed", "OffPlan", …
 std::string_view to_string(TrackStatus status);
 
 /// What a tracked run came to.
@@ -61,10 +83,15 @@ struct TrackEnd {
   TrackStatus status = TrackStatus::kCompleted;        // why it ended
   plant::PlantStatus plant = plant::PlantStatus::kOk;  // of its last advance
   ObjectError final, largest;  // true objects against the end of the first plan, and on the way against the reference
-  bool success = false;        // completed, final within the settings' tolerances
+  bool success = false;        // final within the settings' tolerances, and the plant did not fail
+  std::string reason;          // why it did not complete; empty: it did
+  double plan_duration_s = 0;  // of the first plan, as it was followed
+  double held_s = 0;           // in which the command was held: blind, off the plan, or for want of a prediction
   int replans = 0;             // new plans that were followed
   int holds = 0, blind = 0, off_plan = 0;  // periods
 };
+
+inline constexpr double kMostDuration = 10;  // TrackOptions::max_duration_s, of the plan's duration
 
 /// The names and the start of a tracked run; no periods yet. @param q_start  true, of the plant, size nq.
 dynamics::Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path,

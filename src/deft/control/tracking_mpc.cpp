@@ -88,6 +88,7 @@ struct TrackingMpc::Impl {
                   : role == VelocityRole::kRotation ? settings.rotation_weight
                                                     : settings.joint_weight;
     }
+    speed = tracking_speeds(scene);
     stiffness.resize(nu);
     effort.setConstant(nu, kInfinity);
     for (const scene::Robot& robot : scene.robots()) {
@@ -318,8 +319,9 @@ struct TrackingMpc::Impl {
   /// Bounds of v: limits of joints and, for the first input, of how far it gets in time, come before the distance from
   /// the plan's command.
   void bound(std::size_t k, const VectorXd& u_now, double time_to_next, solvers::horizon::HorizonStage& stage) const {
-    const double change = k == 0 ? kFaster * settings.speed * time_to_next : kInfinity;
+    const bool first_step = k == 0;
     for (Index i = 0; i < scene.nu(); ++i) {
+      const double change = first_step ? kFaster * speed(i) * time_to_next : kInfinity;
       const double now = std::clamp(u_now(i), lower(i), upper(i));
       const double low = std::max(lower(i), now - change), high = std::min(upper(i), now + change);
       const double wish_low = u_path[k](i) - settings.command_offset,
@@ -340,7 +342,7 @@ struct TrackingMpc::Impl {
   dynamics::StepDerivative derivative;
   std::vector<int> rotations;
   std::vector<VelocityRole> roles;
-  VectorXd weight, stiffness, effort, lower, upper;
+  VectorXd weight, speed, stiffness, effort, lower, upper;
   std::vector<Index> limited;  // commands with a limit of effort
   const ReferencePath* path = nullptr;
   std::vector<Linear> along;  // at the knots of the path, for linearisation about the plan
@@ -365,6 +367,8 @@ struct TrackingMpc::Impl {
 TrackingMpc::TrackingMpc(const scene::Scene& scene, const scene::TrackSettings& settings)
     : impl_(new Impl(scene, settings)) {}
 TrackingMpc::~TrackingMpc() = default;
+
+const VectorXd& TrackingMpc::expected_configuration(int k) const { return impl_->q_nominal.at(to_size(k)); }
 
 int TrackingMpc::horizon() const { return impl_->settings.horizon; }
 

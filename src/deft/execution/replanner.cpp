@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "deft/core/log.hpp"
@@ -46,21 +47,62 @@ scene::GoalSpec goal_at(const scene::Scene& scene, const Eigen::VectorXd& q_end)
   return goal;
 }
 
+/// Why there is no plan, in a line.
+std::string reason_of(const planning::PlannerResult& result) {
+  if (result.reasons.empty()) return "nothing was found";
+  const planning::Reason& heaviest = result.reasons.front();
+  return heaviest.detail.empty() ? heaviest.reason : heaviest.reason + ": " + heaviest.detail;
+}
+
 }  // namespace
 
-Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads,
+Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed,
                      std::function<bool()> stop)
-    : scene_(&scene),
-      q_end_(q_end),
-      goal_(goal_at(scene, q_end)),
-      seed_(seed),
-      threads_(threads),
-      stop_(std::move(stop)) {}
+    : scene_(&scene), q_end_(q_end), goal_(goal_at(scene, q_end)), seed_(seed), stop_(std::move(stop)) {}
 
-std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd& q, const Eigen::VectorXd& u,
-                                                          std::uint64_t number) const {
+Replanner::~Replanner() { give_up(); }
+
+void Replanner::give_up() {
+  if (!thread_.joinable()) return;
+  given_up_ = true;
+  thread_.join();
+  given_up_ = false;
+}
+
+void Replanner::begin(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) {
+  give_up();
+  ended_ = false;
+  solves_ = 0;
+  result_ = {};
+  error_ = nullptr;
+  thread_ = std::thread([this, q, u, number] {
+    Result result;
+    std::exception_ptr error;
+    try {
+      result = search(q, u, number);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    result_ = std::move(result);
+    error_ = error;
+    ended_ = true;
+    changed_.notify_all();
+  });
+}
+
+std::optional<control::PlanSearch::Result> Replanner::result(long solves) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return ended_ || solves_ > solves; });
+  if (!ended_ || solves_ > solves) return std::nullopt;
+  if (error_) std::rethrow_exception(error_);
+  return std::move(result_);
+}
+
+control::PlanSearch::Result Replanner::search(const Eigen::VectorXd& q, const Eigen::VectorXd& u,
+                                              std::uint64_t number) {
   const Stopwatch watch;
-  std::optional<control::TrackedPlan> found;
+  Result found;
   try {
     scene::ConfigurationSpec start;
     start.name = "measured";
@@ -80,14 +122,24 @@ std::optional<control::TrackedPlan> Replanner::operator()(const Eigen::VectorXd&
       plan.step_norm = step_norm;
       plan.max_target_offset = std::min(plan.max_target_offset, settings.track.replan_max_target_offset);
     });
-    const planning::PlannerResult result =
-        planning::make_plan(here, goal_, {.seed = seed_ + number, .threads = threads_, .u_start = u, .stop = stop_});
+    planning::PlannerOptions options{.seed = seed_ + number, .threads = 1, .u_start = u};
+    options.stop = [this] { return given_up_ || (stop_ && stop_()); };
+    options.on_solves = [this](long solves) {
+      const std::lock_guard lock(mutex_);
+      solves_ = solves;
+      changed_.notify_all();
+    };
+    const planning::PlannerResult result = planning::make_plan(here, goal_, options);
+    options.on_solves(result.solves);
     if (result.plan.success && !result.plan.commands.empty()) {
-      found = control::TrackedPlan{result.plan.h, result.plan.q, result.plan.commands, result.plan.u_start};
-      control::lead_objects_to(*scene_, q_end_, *found);  // what the tolerance leaves is made up for on the way
+      found.plan = control::TrackedPlan{result.plan.h, result.plan.q, result.plan.commands, result.plan.u_start};
+      control::lead_objects_to(*scene_, q_end_, *found.plan);  // what the tolerance leaves is made up for on the way
+    } else {
+      found.reason = result.plan.success ? "nothing is left to do" : reason_of(result);
     }
   } catch (const InputError& error) {
-    log::warning(fmt::format("no new plan from the measured state: {}", error.what()));
+    log::warning(fmt::format("no new plan from the expected state: {}", error.what()));
+    found.reason = error.what();
   }
   seconds_ += watch.seconds();
   return found;

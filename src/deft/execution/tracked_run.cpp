@@ -95,7 +95,7 @@ TrackedTask make_task(scene::Scene scene, const dynamics::Trajectory& motion, co
 }
 
 TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const scene::DisturbanceSpec& spec,
-               std::uint64_t seed, int threads, const TrackedRunListener& listener) {
+               std::uint64_t seed, const TrackedRunListener& listener) {
   const plant::Disturbance disturbance = plant::draw_disturbance(spec, seed);
   Diagnostics repeated;  // what the world warns of was said when the task's scene was built
   const scene::Scene world = scene::Scene::build(plant::disturbed(task.scene, disturbance), repeated);
@@ -111,18 +111,19 @@ TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const 
   const std::optional<Eigen::VectorXd> settled = plant::disturbed_start(world, task.plan.q.front(), disturbance);
   const Eigen::VectorXd q_start = settled ? *settled : plant::moved_start(world, task.plan.q.front(), disturbance);
   TrackedRun run{.settings = plant->settings()};
-  run.motion = control::start_tracking(*plant, control::ReferencePath(task.scene, task.plan, settings.speed), q_start);
+  run.motion = control::start_tracking(*plant, control::ReferencePath(task.scene, task.plan), q_start);
   if (listener.begin) listener.begin(run.motion);
   if (!settled) {
     run.end.status = control::TrackStatus::kStartFailed;
     run.end.final = run.end.largest = control::object_error(task.scene, q_start, task.plan.q.back());
     return run;
   }
-  const Replanner replanner(task.scene, task.plan.q.back(), seed, threads, listener.stop);
+  Replanner replanner(task.scene, task.plan.q.back(), seed, listener.stop);
   control::TrackOptions track{.controller = options.controller, .disturbance = disturbance};
-  track.replan = [&](const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) {
-    return replanner(q, u, number);
-  };
+  track.search = &replanner;
+  track.repeats = options.replays;
+  track.max_duration_s = options.max_duration_s;
+  track.time_limit_s = options.time_limit_s;
   track.record_contacts = listener.record_contacts;
   track.on_period = [&](const dynamics::Trajectory& motion) {
     if (listener.period) listener.period(motion);
@@ -139,7 +140,10 @@ TrackedOutcome outcome_of(const TrackedRun& run, std::uint64_t seed) {
                          .success = run.end.success,
                          .final = run.end.final,
                          .largest = run.end.largest,
-                         .t_end = run.motion.t.back(),
+                         .reason = run.end.reason,
+                         .duration_s = run.motion.t.back(),
+                         .plan_duration_s = run.end.plan_duration_s,
+                         .held_s = run.end.held_s,
                          .periods = {},
                          .replans = run.end.replans,
                          .replan_s = run.replan_s};
@@ -152,7 +156,7 @@ TrackedOutcome outcome_of(const TrackedRun& run, std::uint64_t seed) {
       outcome.periods.emplace_back(word, 1);
     else
       ++row->second;
-    if (record.status != static_cast<int>(control::TrackWord::kReplanning)) periods_us.push_back(record.period_us);
+    periods_us.push_back(record.period_us);
   }
   outcome.period_p50_us = percentile(periods_us, 0.5);
   outcome.period_p99_us = percentile(periods_us, 0.99);

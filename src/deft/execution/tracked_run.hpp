@@ -21,6 +21,8 @@ struct TrackedRunOptions {
   control::Controller controller = control::Controller::kMpc;  // where commands come from
   /// As recorded: no re-timing and nothing added at the end; forces are repeated too. Controller open-loop only.
   bool replays = false;
+  double max_duration_s = 0;        // of the plant's time [s]; 0: as control::TrackOptions
+  double time_limit_s = kInfinity;  // wall time [s]
 };
 
 /// A motion to follow, with the scene that it was made in.
@@ -64,10 +66,9 @@ struct TrackedRun {
 
 /// Draws the disturbances of `seed`, builds the plant in the disturbed world and follows the task's plan there; plans
 /// again where the scene's settings allow it.
-/// @param threads  of a search for a new plan, 0: one per core.
 /// @throws InputError for what cannot be tracked, or has no such plant.
 TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const scene::DisturbanceSpec& disturbance,
-               std::uint64_t seed, int threads, const TrackedRunListener& listener);
+               std::uint64_t seed, const TrackedRunListener& listener);
 
 /// The numbers of one run.
 struct TrackedOutcome {
@@ -75,8 +76,10 @@ struct TrackedOutcome {
   control::TrackStatus status = control::TrackStatus::kCompleted;  // why it ended
   bool success = false;                                            // completed, within the settings' tolerances
   control::ObjectError final, largest;                             // at the end, and on the way
-  double period_p50_us = 0, period_p99_us = 0;  // time of the controller, periods of replanning left out; NaN: none
-  double t_end = 0;                             // [s]
+  std::string reason;                           // why it did not complete; empty: it did
+  double period_p50_us = 0, period_p99_us = 0;  // time of the controller; NaN: none
+  double duration_s = 0, plan_duration_s = 0;   // of the run, and of the first plan as it was followed [s]
+  double held_s = 0;                            // in which the command was held [s]
   /// Periods by what the controller did (control::TrackWord), in the order in which it first did so.
   std::vector<std::pair<std::string, int>> periods;
   int replans = 0;      // new plans that were followed

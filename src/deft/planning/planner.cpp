@@ -130,8 +130,9 @@ class Run {
     const long solves_before = first_->solves();
     for (;;) {
       SearchLimits bounds = limits(most - first_->tried(), settings_.time_limit_s);
-      bounds.on_progress = [this, before, report = bounds.on_progress](int tried, double distance) {
+      bounds.on_progress = [this, before, solves_before, report = bounds.on_progress](int tried, double distance) {
         if (report) report(tried - before, distance);
+        if (options_.on_solves) options_.on_solves(result_.solves + first_->solves() - solves_before);
         if (options_.on_tree) options_.on_tree(first_->nodes());
       };
       result_.end = first_->search(bounds);
@@ -458,8 +459,7 @@ class Run {
     if (options_.on_plan) options_.on_plan(result_.plan, result_.nodes);
   }
 
-  // Of the goal's tolerances, those that the worlds of a search meet, so that others meet the goal's, and those that
-  // plans of one world meet.
+  // Shares of the goal's tolerances that the worlds of a search meet, and plans of one world.
   static constexpr double kMet = 0.9, kAim = 0.25;
   static constexpr int kImproveNodes = 80, kHalvedNodes = 200;
   static constexpr int kFirstTries = 1000;  // of the search for the first plan, before one that holds is looked for

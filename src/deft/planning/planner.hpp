@@ -22,6 +22,8 @@ struct PlannerOptions {
   std::function<bool()> stop{};
   /// After each batch: roll-outs tried, nearest distance [m], the cost of the best plan [s] or a negative number.
   std::function<void(int tried, double distance, double cost_s)> on_progress{};
+  /// After each batch of the search for the first plan: steps taken so far, the same whatever the threads.
+  std::function<void(long solves)> on_solves{};
   /// At the start and after each batch of the first tree: its nodes so far; nodes are only ever added at the end.
   std::function<void(const std::vector<Node>& nodes)> on_tree{};
   /// A plan is there and the search for a cheaper one goes on.

@@ -36,7 +36,9 @@ constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"change_weight", "1/rad^2, 1/m^2", "of the change of commands beside the plan's", kNotNegative},
         s.change_weight);
   visit(SettingInfo{"command_offset", "rad, m", "most that a command may differ from the plan's"}, s.command_offset);
-  visit(SettingInfo{"speed", "rad/s, m/s", "of joint targets: the plan is slowed down until it holds; inf: never",
+  visit(SettingInfo{"speed", "rad/s, m/s",
+                    "most of joint targets: the plan is slowed down until it holds; none: the limits that plans keep "
+                    "to; inf: never",
                     kPositiveOrInfinite},
         s.speed);
   visit(SettingInfo{"normal_force", "N", "most of every contact, as predicted", kPositiveOrInfinite}, s.normal_force);
@@ -56,8 +58,10 @@ constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"replan_max_target_offset", "rad, m", "of new plans, if plan.max_target_offset is more",
                     kPositiveOrInfinite, "replan_stretch"},
         s.replan_max_target_offset);
-  visit(SettingInfo{"replan_time", "s", "for which the plant is held while a plan is made", kNotNegative},
+  visit(SettingInfo{"replan_time", "s", "a new plan begins where the plant is expected to be after it", kNotNegative},
         s.replan_time);
+  visit(SettingInfo{"replan_budget", "1/s", "step solves of a search for a new plan per second of the plant's time"},
+        s.replan_budget);
   visit(SettingInfo{"plant_step", "s", "step of plants of second order"}, s.plant_step);
   visit(SettingInfo{"mujoco_step", "s", "step of MuJoCo, if plant_step is more"}, s.mujoco_step);
   visit(SettingInfo{"damping_ratio", "1", "zeta of the joints' springs: D = max(2 zeta sqrt(K M_ii), K joint_lag)",

@@ -10,37 +10,7 @@
 #include "deft/planning/feasibility/fingers.hpp"
 
 namespace deft::planning {
-namespace {
-
-/// One number per command from the robots; where it is 0, infinity.
-Eigen::VectorXd stated_limits(const scene::Scene& scene, Eigen::VectorXd scene::Robot::* of_robot) {
-  Eigen::VectorXd limits(scene.nu());
-  for (const scene::Robot& robot : scene.robots()) limits.segment(robot.first_u, robot.nu) = robot.*of_robot;
-  return (limits.array() > 0).select(limits, kInfinity);
-}
-
-}  // namespace
-
-JointSpeeds joint_speeds(const scene::Scene& scene) {
-  const scene::PlanSettings& plan = scene.settings().plan;
-  JointSpeeds speeds{.stated = stated_limits(scene, &scene::Robot::velocity_limit),
-                     .free = Eigen::VectorXd(scene.nu()),
-                     .touching = Eigen::VectorXd(scene.nu())};
-  for (int i = 0; i < scene.nu(); ++i) {
-    const bool slides = scene.model().velocities()[scene.actuated()[i]].unit == "m";
-    const double planned = slides ? plan.slide_speed : plan.joint_speed;
-    speeds.free(i) = std::isinf(speeds.stated(i)) ? planned : speeds.stated(i);
-    speeds.touching(i) = std::min(planned, speeds.stated(i));
-  }
-  return speeds;
-}
-
-double JointSpeeds::share(const scene::Scene& scene, const Eigen::VectorXd& q_before, const Eigen::VectorXd& q,
-                          double h) const {
-  if (!any_stated()) return 0;
-  const Eigen::VectorXd way = joint_positions(scene, q) - joint_positions(scene, q_before);
-  return way.cwiseAbs().cwiseQuotient(h * stated).maxCoeff();
-}
+using scene::stated_limits;
 
 DriveLimits::DriveLimits(const scene::Scene& scene)
     : scene_(&scene),

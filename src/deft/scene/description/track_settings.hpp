@@ -32,20 +32,24 @@ struct TrackSettings {
   double command_weight = 1;                           // > 0, of commands beside the plan's [1/rad², 1/m²]
   double change_weight = 0;     // ≥ 0, of the change of commands beside the plan's [1/rad², 1/m²]
   double command_offset = 0.3;  // > 0, most that a command may differ from the plan's [rad, m]
-  double speed = 0.1;           // > 0, of joint targets: knots of the plan are moved apart until it holds [rad/s, m/s]
+  /// > 0, most of joint targets: knots of the plan are moved apart until it holds [rad/s, m/s]; none: the limits that
+  /// plans keep to, so that these take as long as they say.
+  std::optional<double> speed;
   double normal_force = std::numeric_limits<double>::infinity();  // > 0 [N], most of every contact, as predicted
   bool delay_compensation = true;  // predicts the state at the time when the command acts
   double filter_time = 0.03;  // [s] ≥ 0, of the estimate of objects' poses: measurements older than this hardly count
   double settle = 1;          // [s] ≥ 0, how long the last command is held
   double tolerance_position = 0.01, tolerance_rotation = 0.1;  // > 0 [m, rad]: at the end, of objects beside the plan's
                                                                // end
-  // Replanning.
-  bool replan = true;  // a new plan is made when the objects are too far from the plan
-  double replan_position = 0.01, replan_rotation = 0.05;            // > 0 [m, rad], off the plan
+  // New plans.
+  bool replan = true;  // one is made when the objects are too far from the plan, or from its end once that is over
+  double replan_position = 0.05, replan_rotation = 0.3;             // > 0 [m, rad], off the plan
   int replans = 150;                                                // ≥ 0, at most
   double replan_step_norm = 0.05, replan_max_target_offset = 0.05;  // > 0 [rad, m], of new plans, if plan.step_norm and
                                                                     // plan.max_target_offset are more
-  double replan_time = 0.5;  // [s] ≥ 0, for which the plant is held while a plan is made
+  double replan_time = 0.2;       // [s] ≥ 0, from the state expected after it a new plan is made, meanwhile the old one
+                                  // is followed
+  double replan_budget = 20'000;  // > 0 [1/s], step solves of a search per second of the plant's time
   // Plants of second order.
   double plant_step = 0.001;     // [s] > 0
   double mujoco_step = 0.00025;  // [s] > 0, of MuJoCo, if plant_step is more
