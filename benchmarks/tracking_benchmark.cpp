@@ -84,8 +84,7 @@ std::string measure(const Task& task, int runs, int repeat) {
     track.record_contacts = false;
     const std::size_t first = times.size();
     for (int repetition = 0; repetition < repeat; ++repetition) {
-      dynamics::Trajectory motion =
-          control::start_tracking(*plant, control::ReferencePath(scene, tracked), q);
+      dynamics::Trajectory motion = control::start_tracking(*plant, control::ReferencePath(scene, tracked), q);
       const control::TrackEnd end = control::track(*plant, scene, tracked, q, track, motion);
       if (repetition == 0) {
         held += end.holds;

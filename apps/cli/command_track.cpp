@@ -136,7 +136,8 @@ void print_for_people(const Json& summary, const std::string& page) {
                                 : std::string("–");
   };
   fmt::print(
-      "{}  {}\n  took        {} s, the plan {} s, held {} s\n  at the end  {} m  {} rad off\n  on the way  {} m  {} rad\n  period      p50 {} µs  p99 {} µs\n  plans "
+      "{}  {}\n  took        {} s, the plan {} s, held {} s\n  at the end  {} m  {} rad off\n  on the way  {} m  {} "
+      "rad\n  period      p50 {} µs  p99 {} µs\n  plans "
       "      {} new, {} s\n",
       summary["status"].get<std::string>(), summary["success"].get<bool>() ? "arrived" : "not arrived",
       value(summary["duration_s"]), value(summary["plan_duration_s"]), value(summary["held_s"]),

@@ -21,7 +21,8 @@ struct TrackedPlan {
 /// @param q_end  size nq; near the plan's end, for commands stay as they are.
 void lead_objects_to(const scene::Scene& scene, const Eigen::VectorXd& q_end, TrackedPlan& plan);
 
-/// Most speed of joint targets, size nu [rad/s, m/s]: `track.speed`, or without it the joints' limits (JointSpeeds::free).
+/// Most speed of joint targets, size nu [rad/s, m/s]: `track.speed`, or without it the joints' limits
+/// (JointSpeeds::free).
 Eigen::VectorXd tracking_speeds(const scene::Scene& scene);
 
 /// A plan re-timed. Quasidynamic plans know no speed, so that steps take as long as joint targets need:

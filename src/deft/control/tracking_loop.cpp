@@ -21,10 +21,10 @@ using Eigen::VectorXd;
 
 namespace {
 
-constexpr double kBlind_s = 0.5;  // without a pose for so long the command is held
-constexpr double kSame = 1e-6;    // of a period: times that differ by less are one, for they are sums
-constexpr double kWait = 1;       // knots by which a nearest-point reference may lead
-constexpr double kLost = 5;       // times as far off as asks for a new plan, and there is none: the command is held
+constexpr double kBlind_s = 0.5;   // without a pose for so long the command is held
+constexpr double kSame = 1e-6;     // of a period: times that differ by less are one, for they are sums
+constexpr double kWait = 1;        // knots by which a nearest-point reference may lead
+constexpr double kLost = 5;        // times as far off as asks for a new plan, and there is none: the command is held
 constexpr double kTimeFactor = 3;  // the clock of a nearest-point reference, or blindness, may take so many times the
                                    // plan's duration
 constexpr double kSearch_s = 5;    // of the plant's time, after which a search is given up
@@ -60,8 +60,8 @@ class Run {
     plant_.reset({.q = q_start, .v = plan.v_start}, plan.u_start);
     time_limit_s_ = kTimeFactor * path_->duration() + settings_.settle;
     end_.plan_duration_s = path_->duration();
-    max_duration_s_ = options.max_duration_s > 0 ? options.max_duration_s
-                                                 : kMostDuration * path_->duration() + settings_.settle;
+    max_duration_s_ =
+        options.max_duration_s > 0 ? options.max_duration_s : kMostDuration * path_->duration() + settings_.settle;
   }
 
   TrackEnd operator()() {
@@ -92,7 +92,8 @@ class Run {
     }
     end_.final = object_error(scene_, plant_.state().q, q_end_);
     end_.replans = plans_;
-    end_.success = end_.plant == plant::PlantStatus::kOk && end_.status != TrackStatus::kInterrupted && within(end_.final, 1);
+    end_.success =
+        end_.plant == plant::PlantStatus::kOk && end_.status != TrackStatus::kInterrupted && within(end_.final, 1);
     say_how_it_ended();
     return end_;
   }
@@ -142,9 +143,9 @@ class Run {
     if (end_.status != TrackStatus::kCompleted || end_.success || options_.repeats) return;
     end_.status = search_failed_ ? TrackStatus::kStuck : TrackStatus::kOffPlan;
     end_.reason = fmt::format("objects are {:.3g} m, {:.3g} rad off{}", end_.final.position_m, end_.final.rotation_rad,
-                              search_failed_          ? "; no new plan: " + why_none_
+                              search_failed_         ? "; no new plan: " + why_none_
                               : unseen_s_ > kBlind_s ? "; they were not measured for too long"
-                                                      : "");
+                                                     : "");
   }
 
   /// Measurement and estimate of the objects: the deviation from the reference, which changes slowly,

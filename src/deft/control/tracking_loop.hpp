@@ -44,8 +44,8 @@ class PlanSearch {
     std::optional<TrackedPlan> plan;
     std::string reason;  // without a plan: why
   };
-  /// Begins a search from the configuration q (size nq), with the command u (size nu) in force there, to where the first
-  /// plan ends; gives up one that goes on. @param number  of the search, from 1.
+  /// Begins a search from the configuration q (size nq), with the command u (size nu) in force there, to where the
+  /// first plan ends; gives up one that goes on. @param number  of the search, from 1.
   virtual void begin(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) = 0;
   /// What the search came to, if it takes no more than so many step solves; waits until that is known. @pre begin().
   virtual std::optional<Result> result(long solves) = 0;
@@ -55,10 +55,10 @@ class PlanSearch {
 struct TrackOptions {
   Controller controller = Controller::kMpc;  // where commands come from
   plant::Disturbance disturbance{};          // of signals; that of the world is in the plant's scene
-  PlanSearch* search = nullptr;  // of new plans, if settings.replan; none: there are none
-  bool repeats = false;          // completed is what was repeated to its end, wherever the objects are
-  double max_duration_s = 0;     // simulated [s]; 0: kMostDuration times the plan's, and settings.settle
-  double time_limit_s = kInfinity;  // wall time [s], asked after each period
+  PlanSearch* search = nullptr;              // of new plans, if settings.replan; none: there are none
+  bool repeats = false;                      // completed is what was repeated to its end, wherever the objects are
+  double max_duration_s = 0;                 // simulated [s]; 0: kMostDuration times the plan's, and settings.settle
+  double time_limit_s = kInfinity;           // wall time [s], asked after each period
   /// Called after each period; return false to stop (Ctrl-C).
   std::function<bool(const dynamics::Trajectory&)> on_period{};
   bool record_contacts = true;  // whether the motion keeps the plant's contacts

@@ -1,5 +1,6 @@
 #pragma once
-// New plans while one is followed: from where things will be to where the first plan ends, searched for beside the loop.
+// New plans while one is followed: from where things will be to where the first plan ends, searched for beside the
+// loop.
 
 #include <atomic>
 #include <condition_variable>
@@ -47,8 +48,8 @@ class Replanner final : public control::PlanSearch {
   std::atomic<bool> given_up_ = false;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool ended_ = false;       // with the next three, by the mutex
-  long solves_ = 0;          // steps so far
+  bool ended_ = false;  // with the next three, by the mutex
+  long solves_ = 0;     // steps so far
   Result result_;
   std::exception_ptr error_;
   double seconds_ = 0;  // written by the search's thread, read once it has ended

@@ -76,10 +76,10 @@ struct TrackedOutcome {
   control::TrackStatus status = control::TrackStatus::kCompleted;  // why it ended
   bool success = false;                                            // completed, within the settings' tolerances
   control::ObjectError final, largest;                             // at the end, and on the way
-  std::string reason;                           // why it did not complete; empty: it did
-  double period_p50_us = 0, period_p99_us = 0;  // time of the controller; NaN: none
-  double duration_s = 0, plan_duration_s = 0;   // of the run, and of the first plan as it was followed [s]
-  double held_s = 0;                            // in which the command was held [s]
+  std::string reason;                                              // why it did not complete; empty: it did
+  double period_p50_us = 0, period_p99_us = 0;                     // time of the controller; NaN: none
+  double duration_s = 0, plan_duration_s = 0;  // of the run, and of the first plan as it was followed [s]
+  double held_s = 0;                           // in which the command was held [s]
   /// Periods by what the controller did (control::TrackWord), in the order in which it first did so.
   std::vector<std::pair<std::string, int>> periods;
   int replans = 0;      // new plans that were followed
