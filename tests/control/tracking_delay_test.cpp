@@ -81,7 +81,7 @@ TEST(TrackingDelay, AClockByTheNearestPointWaitsAndATimedOneDoesNot) {
       EXPECT_LE(farthest, 3) << "a knot ahead of the nearest";
     }
     EXPECT_FALSE(outcome.end.success);
-    EXPECT_EQ(outcome.end.status, TrackStatus::kCompleted) << "patience ends";
+    EXPECT_EQ(outcome.end.status, TrackStatus::kOffPlan) << "patience ends";
   }
 }
 

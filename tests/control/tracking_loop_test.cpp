@@ -193,7 +193,7 @@ TEST(TrackingLoop, HoldsAndSaysSoWhenTheObjectIsJammed) {
     EXPECT_FALSE(stuck.end.success);
     EXPECT_GT(count(stuck.motion, TrackWord::kOffPlan), 10) << replan;
     EXPECT_EQ(stuck.motion.u.back(), stuck.motion.u[stuck.motion.u.size() - 5]) << "the command is held";
-    EXPECT_EQ(asked, replan ? 3 : 0);
+    EXPECT_EQ(asked, replan ? 5 : 0);
   }
 }
 

@@ -121,7 +121,7 @@ class Run {
   bool is_over() const {
     if (clock_s_ > time_limit_s_ || unseen_s_ > time_limit_s_) return true;
     if (searching_ || !(at_end() || end_.off_plan > 0) || !has_settled()) return false;
-    return within(end_error_, kEnough) || !may_search();
+    return is_there() || !may_search();
   }
 
   /// Whether a limit is met, which ends the run whatever it has come to.
@@ -200,10 +200,16 @@ class Run {
     return searching_ ? TrackWord::kReplanning : at_end() ? TrackWord::kSettling : TrackWord::kTracking;
   }
 
+  /// Whether the objects are at the first plan's end; once a new plan was tried from there, what would pass is enough.
+  bool is_there() const { return within(end_error_, tries_at_end_ > 0 ? kPasses : kEnough); }
+
   /// Whether objects are too far off the plan, or from where it ends once that has been held.
-  bool wants_new_plan() const {
+  bool wants_new_plan() {
     if (searching_ || !may_search()) return false;
-    return off_plan(estimated_error_) || (at_end() && has_settled() && !within(end_error_, kEnough));
+    if (off_plan(estimated_error_)) return true;
+    if (!at_end() || !has_settled() || is_there()) return false;
+    ++tries_at_end_;
+    return true;
   }
 
   /// Searches from where the controller expects things to be after replan_time, for they move on meanwhile.
@@ -319,8 +325,8 @@ class Run {
     motion_.steps.push_back(step);
   }
 
-  static constexpr double kEnough = 0.5;  // of the tolerances: what may be left of the error at the end of a plan
-  static constexpr int kRefusals = 3;     // so many times in a row no plan was found
+  static constexpr double kEnough = 0.5, kPasses = 0.8;  // of the tolerances: what may be left at the end of a plan
+  static constexpr int kRefusals = 5;     // so many times in a row no plan was found
 
   plant::Plant& plant_;
   const scene::Scene& scene_;
@@ -340,6 +346,7 @@ class Run {
   double max_duration_s_ = 0;
   long ticks_ = 0;
   int plans_ = 0, searches_ = 0, refused_ = 0;  // that were followed; begun; that found nothing, in a row
+  int tries_at_end_ = 0;                        // searches begun there
   bool first_ = true, searching_ = false, search_failed_ = false;
   std::string why_none_;  // no plan was found
   TrackEnd end_;
