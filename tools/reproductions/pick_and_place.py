@@ -157,7 +157,7 @@ def fates(rows: list[dict], lost_mm: float = 10.0) -> str:
     for who in dict.fromkeys(row["who"] for row in rows):
         mine = sorted((row for row in rows if row["who"] == who), key=lambda row: row["h"])
         good = [row for row in mine if row["largest_mm"] is not None and row["largest_mm"] < lost_mm]
-        parts = [f"carries the cube up to h = {good[-1]['h']:g} s"]
+        parts = [f"carries the cube up to h = {good[-1]['h']:g} s" if good else "never carries the cube"]
         for verb, bad in (
             ("loses it", [r for r in mine if r not in good and r["largest_mm"] is not None]),
             ("diverges", [r for r in mine if r["largest_mm"] is None]),
