@@ -62,7 +62,8 @@ execution::TrackedRunOptions tracked_options(const TrackCommand& options) {
           .controller = named(kControllers, options.controller),
           .replays = options.replays,
           .max_duration_s = options.max_duration_s.value_or(0),
-          .time_limit_s = options.time_limit_s.value_or(kInfinity)};
+          .time_limit_s = options.time_limit_s.value_or(kInfinity),
+          .threads = options.scene.threads};
 }
 
 /// The task of the command line, and what loading its scene warned of.
@@ -139,7 +140,8 @@ void print_for_people(const Json& summary, const std::string& page) {
       "{}  {}\n  took        {} s, the plan {} s, held {} s\n  at the end  {} m  {} rad off\n  on the way  {} m  {} "
       "rad\n  period      p50 {} µs  p99 {} µs\n  plans "
       "      {} new, {} s\n",
-      summary["status"].get<std::string>(), summary["success"].get<bool>() ? "arrived" : "not arrived",
+      summary["status"].get<std::string>(),
+      summary["success"].get<bool>() ? "arrived" : "not arrived: " + summary["reason"].get<std::string>(),
       value(summary["duration_s"]), value(summary["plan_duration_s"]), value(summary["held_s"]),
       value(summary["final_error"]["position_m"]), value(summary["final_error"]["rotation_rad"]),
       value(summary["max_error"]["position_m"]), value(summary["max_error"]["rotation_rad"]),
@@ -163,9 +165,11 @@ void print_for_people(const Json& summary, const std::string& page) {
 
 int exit_code(const Json& summary) {
   if (interrupted()) return kInterrupted;
-  if (summary["status"] == "PlantFailure" || summary["status"] == "StartFailed") return kNumericalFailure;
-  const bool all = summary.contains("arrived_share") ? summary["arrived_share"] == 1.0 : summary["arrived"].get<bool>();
-  return all ? kDone : kNotReached;
+  const Json runs = summary.contains("runs") ? summary["runs"] : Json::array({summary});
+  const auto any = [&](auto&& is) { return std::any_of(runs.begin(), runs.end(), is); };
+  if (any([](const Json& run) { return run["status"] == "PlantFailure" || run["status"] == "StartFailed"; }))
+    return kNumericalFailure;
+  return any([](const Json& run) { return !run["success"].get<bool>(); }) ? kNotReached : kDone;
 }
 
 /// What runs on what, for the log.
@@ -273,9 +277,10 @@ int run(const TrackCommand& options) {
     const std::uint64_t seed = options.scene.seed + static_cast<std::uint64_t>(k);
     const execution::TrackedRun run = run_seed(options, loaded, disturbance, k, seed, folder, dump, progress);
     folder.add(outcome_of(run, seed));
-    log::info(fmt::format("seed {}: {}, {}, {} new plans, off by {:.3g} m, {:.3g} rad after {:.6g} s", seed,
+    log::info(fmt::format("seed {}: {}, {}, {} new plans, off by {:.3g} m, {:.3g} rad after {:.6g} s{}", seed,
                           to_string(run.end.status), run.end.success ? "arrived" : "not arrived", run.end.replans,
-                          run.end.final.position_m, run.end.final.rotation_rad, run.motion.t.back()));
+                          run.end.final.position_m, run.end.final.rotation_rad, run.motion.t.back(),
+                          run.end.reason.empty() ? "" : ": " + run.end.reason));
     if (k == 0) folder.close(run, dump.written() > 0);
     folder.publish();
   }

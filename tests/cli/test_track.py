@@ -159,11 +159,18 @@ def test_a_start_that_does_not_fit_is_the_failure_of_its_seed(deft, tmp_path):
         "track", plan, "--disturb", "size.yaml", "--seeds", 6, "--out", "run", "--quiet", "--json", "--set", "track.replan=false", code=None
     )
     runs = json.loads(done.stdout)["runs"]
-    assert done.returncode == (3 if runs[0]["status"] == "StartFailed" else 0)
+    assert done.returncode == 3 and json.loads(done.stdout)["arrived_share"] == sum(run["arrived"] for run in runs) / 6
     assert {run["status"] for run in runs} == {"StartFailed", "Completed"}
     for run in runs:
         assert run["success"] == (run["status"] == "Completed"), run
     assert (tmp_path / "run" / "run.html").stat().st_size > 10000
+
+
+def test_a_run_that_is_cut_says_so(deft, plan, tmp_path):
+    for option, value, status in (("--max-duration", 0.05, "DurationLimit"), ("--time-limit", 0.001, "TimeLimit")):
+        summary = deft.json("track", plan, option, value, "--out", "cut", "--force", code=1)
+        assert summary["status"] == status and not summary["arrived"] and "time are over" in summary["reason"]
+        assert summary["duration_s"] < summary["plan_duration_s"] and summary["held_s"] == 0 and summary["new_plans"] == 0
 
 
 def test_seeds_give_statistics_and_the_same_numbers_again(deft, plan, tmp_path):

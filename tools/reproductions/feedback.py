@@ -249,8 +249,9 @@ Runs with feedback that do not arrive:
 
 {draw_courses(systems)}
 
-The first seed of each system: distance of the object from where the plan ends; ticks at the bottom are new plans. While one is made the robots hold for `track.replan_time` of simulated
-time, whatever finding it takes on the wall (last column of the table). An object that ends more than {LOST_M:g} m from its place is lost.
+The first seed of each system: distance of the object from where the plan ends; ticks at the bottom are new plans. These runs are of the loop before new plans were searched
+for beside it: plans made at h alone and slowed down to 0.1 rad/s and m/s, the robots held for half a second of the plant's time while a plan was made, whatever finding it took on the wall
+(last column of the table), and MuJoCo's contact was harder. An object that ends more than {LOST_M:g} m from its place is lost.
 
 ## Without a disturbance
 

@@ -27,7 +27,10 @@ constexpr double kWait = 1;        // knots by which a nearest-point reference m
 constexpr double kLost = 5;        // times as far off as asks for a new plan, and there is none: the command is held
 constexpr double kTimeFactor = 3;  // the clock of a nearest-point reference, or blindness, may take so many times the
                                    // plan's duration
-constexpr double kSearch_s = 5;    // of the plant's time, after which a search is given up
+constexpr double kStand_s = 0.1;   // most that the clock stands until a new plan is there
+constexpr double kMostLookahead_s = 2;  // of what a search begins from
+constexpr double kSplice = 0.5;         // of what asks for a new plan: objects may lie so far from where it begins
+constexpr double kSpliceJoint = 0.05;   // and commands [rad, m]
 
 std::vector<double> to_vector(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
 
@@ -49,6 +52,7 @@ class Run {
         next_u_(plan.u_start),
         measured_(q_start),
         estimate_(q_start),
+        expected_(q_start),
         deviation_(VectorXd::Zero(scene.nv())),
         knots_(to_size(sensor_.delay()) + 1, 0.0),
         poses_(plant.scene().make_state()),
@@ -59,6 +63,8 @@ class Run {
     }
     plant_.reset({.q = q_start, .v = plan.v_start}, plan.u_start);
     time_limit_s_ = kTimeFactor * path_->duration() + settings_.settle;
+    patience_s_ = time_limit_s_;
+    lookahead_s_ = settings_.replan_time;
     end_.plan_duration_s = path_->duration();
     max_duration_s_ =
         options.max_duration_s > 0 ? options.max_duration_s : kMostDuration * path_->duration() + settings_.settle;
@@ -69,7 +75,8 @@ class Run {
     for (int n = 0;; ++n) {
       const double t = n * settings_.period;
       if (is_over() || is_cut(t, wall.seconds())) break;
-      adopt_new_plan();  // may wait for the search, which is no part of a period
+      begin_search();  // these two may wait for a search, which is no part of a period
+      adopt_new_plan();
       Stopwatch watch;
       const TrackWord word = decide();
       dynamics::TrackRecord record{
@@ -119,7 +126,7 @@ class Run {
 
   /// Whether the time is over: the plan's end has been held for `settle`, and nothing more is tried.
   bool is_over() const {
-    if (clock_s_ > time_limit_s_ || unseen_s_ > time_limit_s_) return true;
+    if (blind_s_ > patience_s_ || (!searching_ && !at_end() && clock_s_ > time_limit_s_)) return true;
     if (searching_ || !(at_end() || end_.off_plan > 0) || !has_settled()) return false;
     return is_there() || !may_search();
   }
@@ -143,9 +150,10 @@ class Run {
     if (end_.status != TrackStatus::kCompleted || end_.success || options_.repeats) return;
     end_.status = search_failed_ ? TrackStatus::kStuck : TrackStatus::kOffPlan;
     end_.reason = fmt::format("objects are {:.3g} m, {:.3g} rad off{}", end_.final.position_m, end_.final.rotation_rad,
-                              search_failed_         ? "; no new plan: " + why_none_
-                              : unseen_s_ > kBlind_s ? "; they were not measured for too long"
-                                                     : "");
+                              search_failed_             ? "; no new plan: " + why_none_
+                              : blind_s_ > kBlind_s      ? "; they were not measured for too long"
+                              : clock_s_ > time_limit_s_ ? "; the reference waited for them for too long"
+                                                         : "");
   }
 
   /// Measurement and estimate of the objects: the deviation from the reference, which changes slowly,
@@ -154,7 +162,7 @@ class Run {
     const bool is_measured = sensor_.measure(plant_.state().q, measured_);
     blind_s_ = is_measured ? 0 : blind_s_ + settings_.period;
     path_->configuration(knot_, reference_);
-    if (is_measured) {
+    if (is_measured && of_old_path_ == 0) {
       path_->configuration(knots_[oldest()], then_);
       innovation_ = scene_.model().difference(settings_.delay_compensation ? then_ : reference_, measured_);
       const double gain = first_ ? 1 : settings_.period / (settings_.period + settings_.filter_time);
@@ -188,7 +196,7 @@ class Run {
         std::max(path_->time_at(std::min(knot_ + 1, double(path_->knots()))) - path_->time_at(knot_), path_->plan().h);
     const TrackingResult& result = mpc_->control(estimate_, knot_, u_, time_to_next);
     const bool is_solved = result.status == TrackingStatus::kSolved;
-    if (wants_new_plan()) begin_search(is_solved);
+    wants_search_ = wants_new_plan();
     if (!searching_ && off_plan(estimated_error_, kLost)) return TrackWord::kOffPlan;
     if (!is_solved) return TrackWord::kHold;
     // The deviation from the plan's command goes to that of the next knot as the clock goes there.
@@ -212,62 +220,81 @@ class Run {
     return true;
   }
 
-  /// Searches from where the controller expects things to be after replan_time, for they move on meanwhile.
-  void begin_search(bool is_expected) {
-    const double h = path_->plan().h;
-    const int ahead = std::min(static_cast<int>(std::lround(settings_.replan_time / h)), mpc_->horizon());
-    if (!is_expected || ahead == 0) {
-      options_.search->begin(estimate_, u_, static_cast<std::uint64_t>(++searches_));
-    } else {
-      VectorXd& u = u_then_;
-      path_->command(knot_ + ahead, u);
-      path_->command(knot_, u_now_);
-      u += u_ - u_now_;  // beside the plan's by as much as now
-      options_.search->begin(mpc_->expected_configuration(ahead), u, static_cast<std::uint64_t>(++searches_));
-    }
+  /// Searches from where things are expected `lookahead_s_` ahead, for they move on meanwhile: along the path, off it
+  /// by as much as now.
+  void begin_search() {
+    if (!wants_search_) return;
+    wants_search_ = false;
+    const double knot = path_->knot_at(std::min(path_->time_at(knot_) + lookahead_s_, path_->duration()));
+    path_->configuration(knot, then_);
+    path_->configuration(knot_, reference_);
+    scene_.model().integrate(then_, deviation_, expected_);
+    for (const int i : scene_.command_coordinates()) expected_(i) = then_(i) + estimate_(i) - reference_(i);
+    path_->command(knot, u_then_);
+    path_->command(knot_, u_now_);
+    options_.search->begin(expected_, u_ + u_then_ - u_now_, static_cast<std::uint64_t>(++searches_));
     searching_ = true;
     searched_s_ = 0;
   }
 
-  /// Follows the plan of the search, if it has one within its budget so far and objects are still where it begins.
+  /// Follows the plan of the search, if it has one within its budget so far and things are where it begins.
   void adopt_new_plan() {
     if (!searching_) return;
     searched_s_ += settings_.period;
-    if (searched_s_ < settings_.replan_time) return;
+    if (searched_s_ < lookahead_s_ - kSame) return;
     std::optional<PlanSearch::Result> result =
         options_.search->result(static_cast<long>(settings_.replan_budget * searched_s_));
-    if (!result && searched_s_ < kSearch_s) return;
+    const bool is_given_up = !result && searched_s_ > kSearch_s;
+    if (!result && !is_given_up) return;
     searching_ = false;
+    if (is_given_up) options_.search->give_up();
     if (!result || !result->plan) {
-      why_none_ = result ? result->reason : fmt::format("the search took more than {} s of its budget", kSearch_s);
+      why_none_ = result ? result->reason : fmt::format("a search took more than {} s of its budget", kSearch_s);
       search_failed_ = ++refused_ >= kRefusals;
       return;
     }
+    if (!begins_here(*result->plan)) {
+      lookahead_s_ = std::min(searched_s_ + kStand_s, kMostLookahead_s);
+      return;
+    }
     refused_ = 0;
-    if (off_plan(object_error(scene_, estimate_, result->plan->q.front()))) return;
     ++plans_;
+    lookahead_s_ = settings_.replan_time;
     result->plan->u_start = u_;  // what does not begin with the command in force is led there
     path_ = std::make_unique<ReferencePath>(scene_, std::move(*result->plan));
     mpc_->follow(*path_);
     knot_ = clock_s_ = settled_s_ = 0;
     time_limit_s_ = kTimeFactor * path_->duration() + settings_.settle;
     std::fill(knots_.begin(), knots_.end(), 0.0);
+    of_old_path_ = sensor_.delay();
     path_->configuration(0, reference_);
     deviation_ = scene_.model().difference(reference_, estimate_);
   }
 
+  /// Whether objects and commands are where a plan begins.
+  bool begins_here(const TrackedPlan& plan) const {
+    return !off_plan(object_error(scene_, estimate_, plan.q.front()), kSplice) &&
+           (u_ - plan.u_start).lpNorm<Eigen::Infinity>() <= kSpliceJoint;
+  }
+
+  /// Whether the clock stands, because the plan that is searched for begins here; not for long.
+  bool is_waiting() const {
+    return searching_ && searched_s_ > lookahead_s_ - kSame && searched_s_ < lookahead_s_ + kStand_s;
+  }
+
   /// By how much the clock goes on in a period [knots].
   double advance_of_clock() const {
+    if (is_waiting()) return 0;
     const double then = path_->time_at(knot_) + settings_.period;
     return (then > path_->duration() - kSame * settings_.period ? path_->knots() : path_->knot_at(then)) - knot_;
   }
 
   void tick(TrackWord word) {
     ++ticks_;
+    of_old_path_ = std::max(0, of_old_path_ - 1);
     if (word == TrackWord::kBlind || word == TrackWord::kOffPlan) {
       if (word == TrackWord::kOffPlan)
         settled_s_ += settings_.period;  // an abandoned plan settles too: the run must end
-      if (word == TrackWord::kBlind) unseen_s_ += settings_.period;
       return;
     }
     clock_s_ += settings_.period;
@@ -286,7 +313,7 @@ class Run {
     end_.holds += word == TrackWord::kHold;
     end_.blind += word == TrackWord::kBlind;
     end_.off_plan += word == TrackWord::kOffPlan;
-    if (word == TrackWord::kHold || word == TrackWord::kBlind || word == TrackWord::kOffPlan)
+    if (word == TrackWord::kHold || word == TrackWord::kBlind || word == TrackWord::kOffPlan || is_waiting())
       end_.held_s += settings_.period;
   }
 
@@ -326,7 +353,7 @@ class Run {
   }
 
   static constexpr double kEnough = 0.5, kPasses = 0.8;  // of the tolerances: what may be left at the end of a plan
-  static constexpr int kRefusals = 5;     // so many times in a row no plan was found
+  static constexpr int kRefusals = 5;                    // so many times in a row no plan was found
 
   plant::Plant& plant_;
   const scene::Scene& scene_;
@@ -337,17 +364,19 @@ class Run {
   std::unique_ptr<TrackingMpc> mpc_;
   Sensor sensor_;
   Actuator actuator_;
-  VectorXd q_end_, u_, next_u_, u_now_, u_then_, measured_, estimate_, reference_, then_, deviation_, innovation_;
+  VectorXd q_end_, u_, next_u_, u_now_, u_then_, measured_, estimate_, expected_, reference_, then_, deviation_,
+      innovation_;
   std::vector<double> knots_;  // ring of the sensor's delay: where the reference was
   scene::SceneState poses_, reference_poses_;
   std::vector<dynamics::ContactRecord> contacts_;
   ObjectError estimated_error_, end_error_;  // from what is due now, from where the first plan ends
-  double knot_ = 0, clock_s_ = 0, settled_s_ = 0, searched_s_ = 0, blind_s_ = 0, unseen_s_ = 0, time_limit_s_ = 0;
-  double max_duration_s_ = 0;
+  double knot_ = 0, clock_s_ = 0, settled_s_ = 0, searched_s_ = 0, blind_s_ = 0, time_limit_s_ = 0;
+  double max_duration_s_ = 0, patience_s_ = 0, lookahead_s_ = 0;
   long ticks_ = 0;
   int plans_ = 0, searches_ = 0, refused_ = 0;  // that were followed; begun; that found nothing, in a row
   int tries_at_end_ = 0;                        // searches begun there
-  bool first_ = true, searching_ = false, search_failed_ = false;
+  int of_old_path_ = 0;                         // measurements to come
+  bool first_ = true, searching_ = false, wants_search_ = false, search_failed_ = false;
   std::string why_none_;  // no plan was found
   TrackEnd end_;
 };

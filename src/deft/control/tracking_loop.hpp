@@ -49,7 +49,10 @@ class PlanSearch {
   virtual void begin(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) = 0;
   /// What the search came to, if it takes no more than so many step solves; waits until that is known. @pre begin().
   virtual std::optional<Result> result(long solves) = 0;
+  virtual void give_up() {}  // ends the search that goes on; its result is not asked for any more
 };
+/// Of the plant's time [s], for which a search may take its budget before it is given up.
+inline constexpr double kSearch_s = 5;
 
 /// What a tracked run is asked for, beside the scene's settings.
 struct TrackOptions {
@@ -83,7 +86,7 @@ struct TrackEnd {
   TrackStatus status = TrackStatus::kCompleted;        // why it ended
   plant::PlantStatus plant = plant::PlantStatus::kOk;  // of its last advance
   ObjectError final, largest;  // true objects against the end of the first plan, and on the way against the reference
-  bool success = false;        // final within the settings' tolerances, and the plant did not fail
+  bool success = false;        // final within the settings' tolerances, and nothing cut the run short
   std::string reason;          // why it did not complete; empty: it did
   double plan_duration_s = 0;  // of the first plan, as it was followed
   double held_s = 0;           // in which the command was held: blind, off the plan, or for want of a prediction

@@ -368,8 +368,6 @@ TrackingMpc::TrackingMpc(const scene::Scene& scene, const scene::TrackSettings& 
     : impl_(new Impl(scene, settings)) {}
 TrackingMpc::~TrackingMpc() = default;
 
-const VectorXd& TrackingMpc::expected_configuration(int k) const { return impl_->q_nominal.at(to_size(k)); }
-
 int TrackingMpc::horizon() const { return impl_->settings.horizon; }
 
 void TrackingMpc::follow(const ReferencePath& path) {

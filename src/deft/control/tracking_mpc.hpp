@@ -51,9 +51,6 @@ class TrackingMpc {
   /// or NaN, and without a path.
   const TrackingResult& control(const Eigen::VectorXd& q, double knot, const Eigen::VectorXd& u_now,
                                 double time_to_next);
-  /// Where the last period expects things k steps of the plan ahead under the commands of the period before, moved on;
-  /// size nq. @pre control() took place; it did not end as kModelFailed. 0 ≤ k ≤ N.
-  const Eigen::VectorXd& expected_configuration(int k) const;
   /// N, the steps of the horizon, each of the plan's length.
   int horizon() const;
 

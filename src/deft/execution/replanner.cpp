@@ -16,10 +16,10 @@
 namespace deft::execution {
 namespace {
 
-constexpr double kShare = 0.25;      // of the tolerances of tracking: what a new plan has to reach
-constexpr int kNodes = 3000;         // roll-outs, so that the result does not depend on the machine
-constexpr double kTimeLimit_s = 60;  // against a search that hangs
-constexpr double kBeyond = 0.01;     // [rad, m] by which joints may be measured beyond their limits
+constexpr double kShare = 0.25;     // of the tolerances of tracking: what a new plan has to reach
+constexpr int kNodes = 3000;        // roll-outs, so that the result does not depend on the machine
+constexpr double kNoLimit_s = 1e9;  // steps are counted, not seconds
+constexpr double kBeyond = 0.01;    // [rad, m] by which joints may be measured beyond their limits
 
 /// The part of q that belongs to a model, by the names of its coordinates.
 scene::ModelConfiguration part_of(const scene::Scene& scene, int model, const Eigen::VectorXd& q) {
@@ -56,9 +56,14 @@ std::string reason_of(const planning::PlannerResult& result) {
 
 }  // namespace
 
-Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed,
+Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads,
                      std::function<bool()> stop)
-    : scene_(&scene), q_end_(q_end), goal_(goal_at(scene, q_end)), seed_(seed), stop_(std::move(stop)) {}
+    : scene_(&scene),
+      q_end_(q_end),
+      goal_(goal_at(scene, q_end)),
+      seed_(seed),
+      threads_(threads),
+      stop_(std::move(stop)) {}
 
 Replanner::~Replanner() { give_up(); }
 
@@ -71,7 +76,7 @@ void Replanner::give_up() {
 
 void Replanner::begin(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) {
   give_up();
-  ended_ = false;
+  ended_ = is_over_ = false;
   solves_ = 0;
   result_ = {};
   error_ = nullptr;
@@ -114,7 +119,7 @@ control::PlanSearch::Result Replanner::search(const Eigen::VectorXd& q, const Ei
       plan.first = true;
       plan.refine.clear();
       plan.nodes = std::min(plan.nodes, kNodes);
-      plan.time_limit_s = std::min(plan.time_limit_s, kTimeLimit_s);
+      plan.time_limit_s = kNoLimit_s;
       plan.improve_s = 0;
       // Small steps that press little hold where the world is not the planner's; a roll-out takes more of them.
       const double step_norm = std::min(plan.step_norm, settings.track.replan_step_norm);
@@ -122,11 +127,13 @@ control::PlanSearch::Result Replanner::search(const Eigen::VectorXd& q, const Ei
       plan.step_norm = step_norm;
       plan.max_target_offset = std::min(plan.max_target_offset, settings.track.replan_max_target_offset);
     });
-    planning::PlannerOptions options{.seed = seed_ + number, .threads = 1, .u_start = u};
-    options.stop = [this] { return given_up_ || (stop_ && stop_()); };
-    options.on_solves = [this](long solves) {
+    planning::PlannerOptions options{.seed = seed_ + number, .threads = threads_, .u_start = u};
+    options.stop = [this] { return given_up_ || is_over_ || (stop_ && stop_()); };
+    const auto most = static_cast<long>(control::kSearch_s * scene_->settings().track.replan_budget);
+    options.on_solves = [this, most](long solves) {
       const std::lock_guard lock(mutex_);
       solves_ = solves;
+      is_over_ = solves > most;
       changed_.notify_all();
     };
     const planning::PlannerResult result = planning::make_plan(here, goal_, options);

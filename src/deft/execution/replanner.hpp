@@ -20,14 +20,16 @@ namespace deft::execution {
 class Replanner final : public control::PlanSearch {
  public:
   /// @param scene  of the plan; must outlive this object.  @param q_end  where its objects should be.
-  /// @param seed  of the first search, the next ones count on.
+  /// @param seed  of the first search, the next ones count on. @param threads  of a search, 0: one per core.
   /// @param stop  asked while a search runs, from its thread: true ends it; null: nothing does.
-  Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, std::function<bool()> stop);
+  Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads,
+            std::function<bool()> stop);
   ~Replanner() override;  // gives up the search that goes on
 
   void begin(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) override;
-  /// None also if the search was stopped. @throws what the search threw, but InputError, which is a reason.
+  /// @throws what the search threw, but InputError, which is a reason.
   std::optional<Result> result(long solves) override;
+  void give_up() override;
   /// Time spent in searches [s]; gives up the one that goes on.
   double seconds() {
     give_up();
@@ -36,16 +38,16 @@ class Replanner final : public control::PlanSearch {
 
  private:
   Result search(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number);
-  void give_up();
 
   const scene::Scene* scene_;
   Eigen::VectorXd q_end_;
   scene::GoalSpec goal_;
   std::uint64_t seed_;
+  int threads_;
   std::function<bool()> stop_;
   // Of the search that goes on, or went on last:
   std::thread thread_;
-  std::atomic<bool> given_up_ = false;
+  std::atomic<bool> given_up_ = false, is_over_ = false;  // from outside; it has taken more than it ever may
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ended_ = false;  // with the next three, by the mutex

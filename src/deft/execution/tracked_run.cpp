@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "deft/control/tracking_mpc.hpp"
+#include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/execution/replanner.hpp"
 #include "deft/math/percentile.hpp"
@@ -115,10 +116,14 @@ TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const 
   if (listener.begin) listener.begin(run.motion);
   if (!settled) {
     run.end.status = control::TrackStatus::kStartFailed;
+    run.end.reason = "the disturbed start does not settle";
+    run.end.plan_duration_s = control::ReferencePath(task.scene, task.plan).duration();
     run.end.final = run.end.largest = control::object_error(task.scene, q_start, task.plan.q.back());
     return run;
   }
-  Replanner replanner(task.scene, task.plan.q.back(), seed, listener.stop);
+  const Stopwatch wall;
+  const auto stop = [&] { return (listener.stop && listener.stop()) || wall.seconds() > options.time_limit_s; };
+  Replanner replanner(task.scene, task.plan.q.back(), seed, options.threads, stop);
   control::TrackOptions track{.controller = options.controller, .disturbance = disturbance};
   track.search = &replanner;
   track.repeats = options.replays;

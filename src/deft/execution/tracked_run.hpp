@@ -23,6 +23,7 @@ struct TrackedRunOptions {
   bool replays = false;
   double max_duration_s = 0;        // of the plant's time [s]; 0: as control::TrackOptions
   double time_limit_s = kInfinity;  // wall time [s]
+  int threads = 0;                  // of searches for new plans, 0: one per core; results do not depend on it
 };
 
 /// A motion to follow, with the scene that it was made in.

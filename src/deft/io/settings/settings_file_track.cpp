@@ -53,7 +53,7 @@ constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"replan", "", "a new plan is made when the objects are too far off"}, s.replan);
   visit(SettingInfo{"replan_position", "m", "off the plan, above which a new one is made"}, s.replan_position);
   visit(SettingInfo{"replan_rotation", "rad", "off the plan, above which a new one is made"}, s.replan_rotation);
-  visit(SettingInfo{"replans", "1", "most new plans", kCountOrNone}, s.replans);
+  visit(SettingInfo{"replans", "1", "most searches for new plans", kCountOrNone}, s.replans);
   visit(SettingInfo{"replan_step_norm", "rad, m", "of new plans, if plan.step_norm is more"}, s.replan_step_norm);
   visit(SettingInfo{"replan_max_target_offset", "rad, m", "of new plans, if plan.max_target_offset is more",
                     kPositiveOrInfinite, "replan_stretch"},

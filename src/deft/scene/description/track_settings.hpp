@@ -44,7 +44,7 @@ struct TrackSettings {
   // New plans.
   bool replan = true;  // one is made when the objects are too far from the plan, or from its end once that is over
   double replan_position = 0.05, replan_rotation = 0.3;             // > 0 [m, rad], off the plan
-  int replans = 150;                                                // ≥ 0, at most
+  int replans = 150;                                                // ≥ 0, searches at most
   double replan_step_norm = 0.05, replan_max_target_offset = 0.05;  // > 0 [rad, m], of new plans, if plan.step_norm and
                                                                     // plan.max_target_offset are more
   double replan_time = 0.2;       // [s] ≥ 0, from the state expected after it a new plan is made, meanwhile the old one
