@@ -29,8 +29,7 @@ constexpr double kTimeFactor = 3;  // the clock of a nearest-point reference, or
                                    // plan's duration
 constexpr double kStand_s = 0.1;   // most that the clock stands until a new plan is there
 constexpr double kMostLookahead_s = 2;  // of what a search begins from
-constexpr double kSplice = 0.5;         // of what asks for a new plan: objects may lie so far from where it begins
-constexpr double kSpliceJoint = 0.05;   // and commands [rad, m]
+constexpr double kSplice_s = 0.2;       // of their speed: commands may be so far from where a new plan begins
 
 std::vector<double> to_vector(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
 
@@ -53,6 +52,7 @@ class Run {
         measured_(q_start),
         estimate_(q_start),
         expected_(q_start),
+        speeds_(tracking_speeds(scene)),
         deviation_(VectorXd::Zero(scene.nv())),
         knots_(to_size(sensor_.delay()) + 1, 0.0),
         poses_(plant.scene().make_state()),
@@ -273,8 +273,8 @@ class Run {
 
   /// Whether objects and commands are where a plan begins.
   bool begins_here(const TrackedPlan& plan) const {
-    return !off_plan(object_error(scene_, estimate_, plan.q.front()), kSplice) &&
-           (u_ - plan.u_start).lpNorm<Eigen::Infinity>() <= kSpliceJoint;
+    return !off_plan(object_error(scene_, estimate_, plan.q.front())) &&
+           ((u_ - plan.u_start).cwiseAbs().array() <= kSplice_s * speeds_.array()).all();
   }
 
   /// Whether the clock stands, because the plan that is searched for begins here; not for long.
@@ -364,8 +364,8 @@ class Run {
   std::unique_ptr<TrackingMpc> mpc_;
   Sensor sensor_;
   Actuator actuator_;
-  VectorXd q_end_, u_, next_u_, u_now_, u_then_, measured_, estimate_, expected_, reference_, then_, deviation_,
-      innovation_;
+  VectorXd q_end_, u_, next_u_, u_now_, u_then_, measured_, estimate_, expected_, speeds_, reference_, then_,
+      deviation_, innovation_;
   std::vector<double> knots_;  // ring of the sensor's delay: where the reference was
   scene::SceneState poses_, reference_poses_;
   std::vector<dynamics::ContactRecord> contacts_;
