@@ -46,10 +46,16 @@ def errors_of(row: dict) -> dict[str, float | None]:
     return {key: number(row[key]) for key in ("position_m", "rotation_rad", "joint")}
 
 
+def followed_of(summary: dict) -> dict:
+    """What is kept of a run of `deft track` beside its end."""
+    return {"reason": summary["reason"], **{key: number(summary[key]) for key in ("duration_s", "plan_duration_s", "held_s")},
+            "new_plans": summary["new_plans"], "period_p50_us": number(summary["period_us"]["p50"]), "period_p99_us": number(summary["period_us"]["p99"])}  # fmt: skip
+
+
 class Study(DeftRuns):
     """What is run, and where it is kept: finished cells in `store`, plans and unfinished cells below `work`."""
 
-    exit_codes: ClassVar[dict[str, tuple[int, ...]]] = {"plan": (0, 1)}
+    exit_codes: ClassVar[dict[str, tuple[int, ...]]] = {"plan": (0, 1), "track": (0, 1, 3)}
 
     def __init__(
         self,
@@ -111,6 +117,12 @@ class Study(DeftRuns):
     def play_key(self, cell: Cell, plans: list[dict]) -> str:
         plant = self.values("plants", cell.plant)
         own = {"plant": plant["plant"], "damping": plant["weightless_damping"], "version": self.versions.get(plant["plant"], "")}
+        if "controller" in plant:
+            own |= {
+                "controller": plant["controller"],
+                "set": plant.get("set", []),
+                "disturbance": (self.tree / plant["disturb"]).read_text(),
+            }
         return digest(
             self.plan_key(Cell(cell.system, cell.variant, PLANNING, cell.block)),
             own,
@@ -206,15 +218,23 @@ class Study(DeftRuns):
             "track.plant_step": arrived["plant_step_s"],
             "track.object_damping": self.damping(cell, plan.h),
         }
-        summary = self.call(part, "replay", str(folder), "--plant", self.values("plants", cell.plant)["plant"],
-                            *(word for name, value in sets.items() for word in ("--set", f"{name}={value:.12g}")))  # fmt: skip
+        how = self.values("plants", cell.plant)
+        words = [word for name, value in sets.items() for word in ("--set", f"{name}={value:.12g}")]
+        if "controller" in how:
+            words += ["--controller", how["controller"], "--disturb", str(self.tree / how["disturb"]), "--seed", str(self.seeds[k])]
+            words += [word for value in how.get("set", []) for word in ("--set", value)]
+        summary = self.call(part, "track" if "controller" in how else "replay", str(folder), "--plant", how["plant"], *words)
         with h5py.File(part / "run.h5") as file:
             t, q = file["t"][()], file["q"][()]
         errors = goal_errors(plan, goal, q[-1])
-        played = t[-1] >= plan.t[-1] - plan.t[0] + arrived["settle_s"] - 0.01
+        if "controller" in how:  # it may end sooner or later than the plan, but not because it was cut
+            played = summary["status"] in ("Completed", "OffPlan", "Stuck")
+        else:
+            played = t[-1] >= plan.t[-1] - plan.t[0] + arrived["settle_s"] - 0.01
         near = all(errors[name] <= bound for name, bound in self.tolerances(cell.system).items())
         shutil.rmtree(part)
-        return {"seed": self.seeds[k], "goal": goal, "status": summary["status"], "arrived": bool(played and near), **errors_of(errors)}
+        return {"seed": self.seeds[k], "goal": goal, "status": summary["status"], "arrived": bool(played and near), **errors_of(errors),
+                **(followed_of(summary) if "controller" in how else {})}  # fmt: skip
 
     def played(self, cell: Cell, plans: list[dict]) -> list[dict]:
         """The rows of a cell of a plant, made where they are not there; `plans` of the same seeds. Seeds without a plan at h have none."""

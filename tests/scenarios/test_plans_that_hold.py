@@ -42,6 +42,15 @@ SMALL = {
     "plants": {
         "quasidynamic": {"plant": "quasidynamic", "seeds": 2, "weightless_damping": 1.0, "bar": True},
         "second-order": {"plant": "convex-second-order", "seeds": 1, "weightless_damping": 1.0, "bar": True},
+        "followed": {
+            "plant": "convex-second-order",
+            "seeds": 1,
+            "weightless_damping": 1.0,
+            "controller": "mpc",
+            "set": ["track.horizon=2"],
+            "disturb": "scenes/planning/disturb/all.yaml",
+            "variants": ["default"],
+        },
     },
     "systems": {"nudge": {"scene": "nudge", "goals": ["along"], "group": "planar", "weightless": True}},
     "variants": {"default": {"what": "as it is"}, "first": {"what": "the first plan", "options": ["--first"], "seeds": 1}},
@@ -78,9 +87,9 @@ def test_a_small_study_is_made_kept_and_shown(laboratory):
     made = laboratory.make()
     made.run(["nudge"], ["default", "first"])
     assert made.absent == {}
-    assert laboratory.calls.count("plan") == 3 and laboratory.calls.count("replay") == 2 + 1 + 2
+    assert laboratory.calls.count("plan") == 3 and laboratory.calls.count("replay") == 2 + 1 + 2 and laboratory.calls.count("track") == 1
     names = sorted(path.name for path in (laboratory.folder / "cells").iterdir())
-    assert names == sorted(f"nudge.{cell}.json" for cell in ("default.plan.0", "default.plan.1", "default.quasidynamic.0", "default.quasidynamic.1",
+    assert names == sorted(f"nudge.{cell}.json" for cell in ("default.followed.0", "default.plan.0", "default.plan.1", "default.quasidynamic.0", "default.quasidynamic.1",
                                                              "default.second-order.0", "first.plan.0", "first.quasidynamic.0", "first.second-order.0"))  # fmt: skip
     plans = json.loads((laboratory.folder / "cells/nudge.default.plan.1.json").read_text())
     assert plans["commit"] == "abc" and plans["rows"][0]["seed"] == 1002 and plans["rows"][0]["status"] == "Solved"
@@ -92,12 +101,16 @@ def test_a_small_study_is_made_kept_and_shown(laboratory):
         {"seed": 1002, "goal": "along", "status": "Completed", "arrived": True, **{k: played[0][k] for k in study.errors_of(played[0])}}
     ]
     assert played[0]["joint"] <= 0.01
+    followed = json.loads((laboratory.folder / "cells/nudge.default.followed.0.json").read_text())["rows"][0]
+    assert followed["status"] == "Completed" and followed["arrived"] and followed["new_plans"] == 0 and followed["held_s"] == 0
+    assert followed["duration_s"] == pytest.approx(followed["plan_duration_s"] + 1, abs=0.02) and followed["period_p99_us"] > 0
     # A fresh clone: the cells are there, the plans are not. Nothing is run again.
     laboratory.calls.clear()
     laboratory.make("elsewhere").run(["nudge"], ["default", "first"])
     assert laboratory.calls == []
     text = page.text_of(page.measure(Laboratory(Path("nowhere"), laboratory.folder), laboratory.folder))
     assert "| nudge | along | 2/2 (34 … 100 %) |" in text and "1/1 (21 … 100 %)" in text and "None did." in text
+    assert "| nudge | followed | 1/1 (21 … 100 %) |" in text and "All arrive." in text
 
 
 def test_what_changes_is_run_again_and_nothing_else(laboratory):
@@ -118,7 +131,7 @@ def test_what_changes_is_run_again_and_nothing_else(laboratory):
     # Another way to judge an arrival: plants are played again, plans are not made again.
     arrived = laboratory.values["arrived"] | {"settle_s": 0.5}
     laboratory.make(arrived=arrived).run(["nudge"], ["default"])
-    assert laboratory.calls == ["replay"] * 3
+    assert sorted(laboratory.calls) == ["replay"] * 3 + ["track"]
     laboratory.calls.clear()
     made = laboratory.make(arrived=arrived, plan=laboratory.values["plan"] | {"made_to": 0.4})
     made.run(["nudge"], ["default"])

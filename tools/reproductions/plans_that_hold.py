@@ -6,6 +6,7 @@ import math
 
 from .experiment import new_figure, record_words, save_figure, table, write_page
 from .feedback import LOST_M, wilson
+from .holding_feedback import feedback_words
 from .holding_study import MISSING, NOT_RUN, PLANNING, Study, measure, percentile, share, spread
 
 __all__ = ["Study", "draw", "measure", "text_of"]
@@ -360,7 +361,7 @@ A judgement that has begun is ended, so that a search may take longer than its l
 Systems without weight; `tenth` and `undamped`: a tenth of 1/h, and none. Shown, not asked for.
 
 {table(["system", *weightless], weightless_rows(study))}
-
+{feedback_words(study)}
 ## Why seeds failed
 
 {table(["system", "status: heaviest cause", "seeds", "which"], failures) if failures else "None did." if result["cells"] else "–"}
