@@ -41,8 +41,8 @@ class PlanSearch {
   virtual ~PlanSearch() = default;
   /// What a search came to.
   struct Result {
-    std::optional<TrackedPlan> plan;
-    std::string reason;  // without a plan: why
+    std::optional<TrackedPlan> plan;  // none: there is none
+    std::string reason;               // without a plan: why
   };
   /// Begins a search from the configuration q (size nq), with the command u (size nu) in force there, to where the
   /// first plan ends; gives up one that goes on. @param number  of the search, from 1.
