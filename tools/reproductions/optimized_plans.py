@@ -61,5 +61,7 @@ Shares with Wilson's interval of 95 %; times p50 and p95 in seconds.
 {table(["system", "first plans that hold", *VARIANTS, "time of those that hold", "duration of these plans"], rows)}
 
 What was asked: {100 * BAR:g} % of 50 plans each, in {limit}. Plans that do not hold and whose cost rose: {rising if systems else MISSING}. Seeds without a first plan, which count in no row: {without or MISSING}.
+Fewer plans than asked were tried where ten seconds each were not to be had. Where the share stays below: commands are what is changed, grasps stay those of the plan or their like; a grasp that slips at
+other step lengths is not made to hold by other commands. The search for [plans that hold](plans_that_hold.md) draws others, and finds them.
 """,
     )
