@@ -7,6 +7,7 @@
 
 #include "deft/core/index.hpp"
 #include "deft/math/rotation.hpp"
+#include "deft/scene/joint_speeds.hpp"
 
 namespace deft::planning {
 namespace {
@@ -52,11 +53,11 @@ SegmentProgram::SegmentProgram(const SegmentProblem& problem, const Goal& goal, 
   for (int v = 0; v < scene.nv(); ++v) {
     if (commanded[to_size(v)] == 0) objects_.push_back(v);
   }
-  stretch_.setConstant(scene.nu(), std::numeric_limits<double>::infinity());
+  stretch_ = scene::stated_limits(scene, &scene::Robot::effort_limit);
   for (const scene::Robot& robot : scene.robots()) {
     for (int i = 0; i < robot.nu; ++i) {
-      const bool is_stated = robot.effort_limit(i) > 0;  // 0: none is stated
-      if (robot.stiffness(i) > 0 && is_stated) stretch_(robot.first_u + i) = robot.effort_limit(i) / robot.stiffness(i);
+      double& stretch = stretch_(robot.first_u + i);
+      stretch = robot.stiffness(i) > 0 ? stretch / robot.stiffness(i) : kInfinity;
     }
   }
 }
