@@ -371,21 +371,21 @@ TEST(EquivalentContactPoint, RefusesWhatItDoesNotKnow) {
   EXPECT_NE(
       refusal(on_ground(multibody::CapsuleSpec{0.1, 0.2}, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01)).find("capsule"),
       std::string::npos);
-  scene::SceneSpec smooth = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
-  smooth.step.kappa = 100;
-  EXPECT_NE(refusal(smooth).find("step.kappa is 100"), std::string::npos);
-  scene::SceneSpec even = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
-  even.step.friction_arm = 0.54;
-  EXPECT_NE(refusal(even).find("step.friction_arm is 0.54, valid: 1"), std::string::npos);
-  scene::SceneSpec again = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
-  again.step.relinearize = 1;
-  EXPECT_NE(refusal(again).find("step.relinearize must be 0"), std::string::npos);
-  scene::SceneSpec slow = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
-  slow.step.recovery_speed = 0.02;
-  EXPECT_NE(refusal(slow).find("step.recovery_speed is 0.02, valid: inf"), std::string::npos);
-  scene::SceneSpec round = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
-  round.friction.rolling = 1e-3;
-  EXPECT_NE(refusal(round).find("friction.rolling must be 0"), std::string::npos);
+  const auto refusal_of = [&](const std::function<void(scene::SceneSpec&)>& change) {
+    scene::SceneSpec spec = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
+    change(spec);
+    return refusal(spec);
+  };
+  EXPECT_NE(refusal_of([](auto& spec) { spec.step.kappa = 100; }).find("step.kappa is 100"), std::string::npos);
+  EXPECT_NE(refusal_of([](auto& spec) { spec.step.friction_arm = 0.54; }).find("step.friction_arm is 0.54, valid: 1"),
+            std::string::npos);
+  EXPECT_NE(refusal_of([](auto& spec) { spec.step.relinearize = 1; }).find("step.relinearize must be 0"),
+            std::string::npos);
+  EXPECT_NE(
+      refusal_of([](auto& spec) { spec.step.recovery_speed = 0.02; }).find("step.recovery_speed is 0.02, valid: inf"),
+      std::string::npos);
+  EXPECT_NE(refusal_of([](auto& spec) { spec.friction.rolling = 1e-3; }).find("friction.rolling must be 0"),
+            std::string::npos);
   scene::SceneSpec planar = on_ground(kBrick, 2, kBrickInertia, 0.1, 0.5, {1, 1, 1}, 0.01);
   planar.world.models.push_back(
       test::body("slider", multibody::JointKind::kAxes, {test::slide("s", {1, 0, 0})}, kBrick, 1, 1, 0.5, at(3, 0, 1)));
