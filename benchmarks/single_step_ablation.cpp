@@ -1,6 +1,6 @@
 // The ablation of the baseline, the single-step search of Pang et al. (2023), as numbers for docs/reproductions: JSON,
 // one object per line.
-//   single_step_ablation [--seeds N] [--nodes N] [--threads N] [--set key=YAML]… [SYSTEM…]
+//   single_step_ablation [--seeds N] [--nodes N] [--threads N] [--set key=YAML]… [--without-samples] [SYSTEM…]
 //   single_step_ablation --trees N     small trees on the hand whose ball only rises and turns
 
 #include <fmt/format.h>
@@ -20,10 +20,11 @@ using namespace deft;
 using bench::BaselineSearch;
 using bench::System;
 
-/// The baseline search with one of its ideas left out.
+/// The baseline search with one of its ideas left out, or with gradients that are averaged over samples.
 struct Variant {
   const char* name;
   std::vector<std::string> settings;
+  bool samples = false;
 };
 const std::vector<Variant> kVariants = {
     {"published", {}},
@@ -31,6 +32,8 @@ const std::vector<Variant> kVariants = {
     {"no contact sampling", {"plan.grasp_share=0"}},
     {"no smoothing", {"plan.kappa=.inf"}},
     {"smoothed steps", {"plan.extend=smoothed"}},  // as the public code has it since
+    {"first-order samples", {"plan.gradient=first-order"}, true},
+    {"zero-order samples", {"plan.gradient=zero-order"}, true},
 };
 
 /// 1, 2, 5, 10, 20, 50, … and `last`.
@@ -69,7 +72,8 @@ void print_run(const System& system, const Variant& variant, const BaselineSearc
   std::fflush(stdout);
 }
 
-/// The nodes of small trees, [parent, regrasped, coordinates of the goal…] each; a line per metric and seed.
+/// The nodes of small trees, [parent, regrasped, coordinates of the goal…] each, and the packing ratio as they grow; a
+/// line per metric and seed.
 void print_trees(int nodes, int seeds) {
   for (const char* metric : {"local", "global"}) {
     const BaselineSearch search(std::string(DEFT_SCENES_DIR) + "/reproductions/planar_hand_fixed_y.deft.yaml",
@@ -85,9 +89,12 @@ void print_trees(int nodes, int seeds) {
         texts.push_back(fmt::format("[{}, {}, {:.6g}]", node.parent, node.kind == planning::NodeKind::kTransit ? 1 : 0,
                                     fmt::join(pose, ", ")));
       }
-      fmt::print(R"({{"metric": "{}", "seed": {}, "packing": {:.4g}, "nodes": [{}]}})"
+      const std::vector<int> marks = marks_until(nodes);
+      std::vector<double> packing;
+      for (const BaselineSearch::Measure& measure : search.measure(tree, marks)) packing.push_back(measure.packing);
+      fmt::print(R"({{"metric": "{}", "seed": {}, "marks": [{}], "packing": [{:.4g}], "nodes": [{}]}})"
                  "\n",
-                 metric, seed, search.measure(tree, {nodes}).back().packing, fmt::join(texts, ", "));
+                 metric, seed, fmt::join(marks, ", "), fmt::join(packing, ", "), fmt::join(texts, ", "));
     }
   }
 }
@@ -96,6 +103,7 @@ void print_trees(int nodes, int seeds) {
 
 int main(int argc, char** argv) {
   int seeds = 5, nodes = 1000, threads = 2, trees = 0;
+  bool samples = true;
   std::vector<std::string> settings, scenes;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
@@ -108,6 +116,8 @@ int main(int argc, char** argv) {
       trees = std::max(1, std::atoi(value().c_str()));
     else if (word == "--threads")
       threads = std::max(1, std::atoi(value().c_str()));
+    else if (word == "--without-samples")
+      samples = false;
     else if (word == "--set")
       settings.push_back(value());
     else
@@ -120,6 +130,7 @@ int main(int argc, char** argv) {
     }
     for (const System& system : bench::chosen_systems(scenes)) {
       for (const Variant& variant : kVariants) {
+        if (variant.samples && !samples) continue;
         std::vector<std::string> all = variant.settings;
         all.insert(all.end(), settings.begin(), settings.end());
         const BaselineSearch search(system, all);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "deft/core/thread_pool.hpp"
+#include "deft/dynamics/batch/bundled_gradient.hpp"
 #include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/planner.hpp"
@@ -96,6 +97,43 @@ TEST(SingleStepRrt, IsTheSameForAnyNumberOfThreadsAndInPieces) {
         EXPECT_EQ(nodes[i].commands, first[i].commands);
       }
     }
+  }
+}
+
+TEST(SingleStepRrt, MayTakeItsGradientsFromSamples) {
+  for (const char* gradient : {"first-order", "zero-order"}) {
+    const std::vector<std::string> settings{"plan.gradient=" + std::string(gradient), "plan.gradient_samples=50",
+                                            "plan.goal_bias=0.3", "plan.gradient_sigma=0.2"};
+    Tree one("planar_hand", settings, 7), two("planar_hand", settings, 7);
+    // The metric of the root, written out.
+    const scene::Scene& scene = one.scene;
+    const VectorXd q = scene.initial_configuration();
+    dynamics::Batch batch(scene);
+    dynamics::BundleResult bundle;
+    dynamics::bundle_gradient(scene, batch, {.q = q}, joint_positions(scene, q),
+                              {.order = gradient[0] == 'f' ? dynamics::BundleOrder::kFirst
+                                                           : dynamics::BundleOrder::kZero,
+                               .sigma_u = VectorXd::Constant(1, 0.2),
+                               .samples = 50,
+                               .seed = seed_of(7, 0)},
+                              bundle);
+    ASSERT_EQ(bundle.outcome, dynamics::BundleOutcome::kDone);
+    VectorXd c, e;
+    scene.model().integrate(bundle.q_next, bundle.mean, c);
+    one.goal.residual(c, one.goal.q(), e);
+    e = e.cwiseQuotient(one.goal.weights()).eval();  // in metres and radians
+    const Eigen::MatrixXd B = bundle.B(one.goal.rows(), Eigen::all);
+    EXPECT_GT(B.norm(), 1e-3) << "noise feels contacts that the step itself does not make";
+    const double gamma = scene.settings().plan.metric_gamma;
+    const Eigen::MatrixXd reach = B * B.transpose() + gamma * Eigen::MatrixXd::Identity(B.rows(), B.rows());
+    EXPECT_NEAR(one.rrt.distance(one.goal.q()) / e.dot(reach.ldlt().solve(e)), 1, 1e-9);
+
+    one.rrt.search({.nodes = 100, .threads = 1, .past_goal = true});
+    two.rrt.search({.nodes = 100, .threads = 2, .past_goal = true});
+    ASSERT_EQ(one.rrt.nodes().size(), two.rrt.nodes().size());
+    EXPECT_GT(one.rrt.nodes().size(), 50u);
+    for (std::size_t i = 0; i < one.rrt.nodes().size(); ++i) EXPECT_EQ(one.rrt.nodes()[i].q, two.rrt.nodes()[i].q);
+    EXPECT_GT(one.rrt.solves(), 50 * static_cast<long>(one.rrt.nodes().size()));
   }
 }
 

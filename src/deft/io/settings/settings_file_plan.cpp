@@ -11,6 +11,8 @@ namespace deft::io {
 template <>
 inline constexpr int setting_list::kWords<scene::Sampler> = 5;
 template <>
+inline constexpr int setting_list::kWords<scene::TreeGradient> = 3;
+template <>
 inline constexpr std::pair<std::string_view, std::string_view> setting_list::kFormerWord<scene::Regrasp>{"transfer",
                                                                                                          "transit"};
 
@@ -100,6 +102,14 @@ constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
   visit(
       SettingInfo{"metric_limit", "1", "single-step: targets further from every node are dropped", kPositiveOrInfinite},
       s.metric_limit);
+  visit(SettingInfo{"gradient", "",
+                    "single-step: of the step smoothed at kappa, or exact steps under noise, by the mean of their "
+                    "Jacobians or by a fit to their motions"},
+        s.gradient);
+  visit(SettingInfo{"gradient_samples", "1", "single-step: exact steps per node that are averaged", kCount},
+        s.gradient_samples);
+  visit(SettingInfo{"gradient_sigma", "rad, m", "single-step: standard deviation of their joint targets"},
+        s.gradient_sigma);
   visit(SettingInfo{"command", "",
                     "single-step: least squares within step norm and joint limits, or in metres and radians and then "
                     "clipped to them, as published"},

@@ -1,9 +1,12 @@
 #include "deft/planning/search/single_step_rrt.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "deft/core/index.hpp"
 #include "deft/core/thread_pool.hpp"
+#include "deft/dynamics/batch/bundled_gradient.hpp"
 
 namespace deft::planning {
 namespace {
@@ -42,18 +45,41 @@ struct SingleStepRrt::Worker : WorkerContext {
   CommandBounds bounds;
   Eigen::MatrixXd B;
   Eigen::VectorXd e, du;
+  std::optional<dynamics::Batch> batch;  // of the samples of a gradient that is averaged
+  dynamics::BundleResult bundle;
+  long sampled = 0;  // steps
 
   Worker(const scene::Scene& scene, const Goal& its_goal, const SearchContext& its_shared)
       : WorkerContext(scene, its_goal, its_shared), settings(&scene.settings().plan) {
     bounds.norm = settings->step_norm;
+    if (settings->gradient != scene::TreeGradient::kAnalytic) batch.emplace(scene);
   }
 
   /// ū of a configuration: the joints as they stand.
   Eigen::VectorXd command_at(const Eigen::VectorXd& q) const { return joint_positions(steps.scene(), q); }
 
-  bool linearize(const Eigen::VectorXd& q, Growth& growth) {
+  /// c and B about (q, ū) in `growth`. @param seed  of the samples. @returns false if there is none.
+  bool linearize(const Eigen::VectorXd& q, std::uint64_t seed, Growth& growth) {
+    if (batch) return average(q, seed, growth);
     if (!steps.linearize(q, command_at(q), settings->kappa, growth.c, B)) return false;
     growth.B = B(goal->rows(), Eigen::all);
+    return true;
+  }
+
+  /// The same of exact steps under ū + w: c = q⁺(q, ū) ⊕ E[y], B = E[∂y/∂u], y the samples' motions beside that step.
+  bool average(const Eigen::VectorXd& q, std::uint64_t seed, Growth& growth) {
+    const bool first_order = settings->gradient == scene::TreeGradient::kFirstOrder;
+    bundle_gradient(steps.scene(), *batch, {.q = q}, command_at(q),
+                    {.order = first_order ? dynamics::BundleOrder::kFirst : dynamics::BundleOrder::kZero,
+                     .sigma_u = Eigen::VectorXd::Constant(1, settings->gradient_sigma),
+                     .samples = settings->gradient_samples,
+                     .seed = seed,
+                     .threads = 1},
+                    bundle);
+    sampled += settings->gradient_samples + 1;
+    if (bundle.outcome != dynamics::BundleOutcome::kDone) return false;
+    steps.scene().model().integrate(bundle.q_next, bundle.mean, growth.c);
+    growth.B = bundle.B(goal->rows(), Eigen::all);
     return true;
   }
 
@@ -106,8 +132,10 @@ SingleStepRrt::SingleStepRrt(const scene::Scene& scene, const Goal& goal, const 
       shared_(scene, goal, deadline_) {
   workers_.push_back(std::make_unique<Worker>(scene, goal, shared_));
   Growth growth;
-  if (!workers_.front()->linearize(q, growth))
-    throw InputError({scene.spec().file, 0, 0}, "plan.search: single-step: the smoothed step fails at the start");
+  if (!workers_.front()->linearize(q, seed_of(seed, 0), growth))
+    throw InputError({scene.spec().file, 0, 0},
+                     fmt::format("plan.search: single-step: the {} fails at the start",
+                                 workers_.front()->batch ? "averaged gradient" : "smoothed step"));
   Node root;
   root.q = q;
   root.u = u;
@@ -126,7 +154,7 @@ void SingleStepRrt::grasp_at_start() {
   Worker& hand = *workers_.front();
   for (int k = 0; k < kStartGrasps && !growth.ok; ++k) {
     growth.motion = Motion{nodes_.front().q, nodes_.front().u, {}};
-    growth.ok = hand.regrasp(draw, growth.motion) && hand.linearize(growth.motion.q, growth);
+    growth.ok = hand.regrasp(draw, growth.motion) && hand.linearize(growth.motion.q, seed_of(seed_, 0), growth);
   }
   if (!growth.ok) throw InputError({scene_->spec().file, 0, 0}, "plan.start_grasp: no contact was found at the start");
   append(Task{.regrasps = true}, growth, 0);
@@ -221,7 +249,7 @@ void SingleStepRrt::grow(Task& task, std::uint64_t item, Worker& worker, Growth&
     growth.ok = worker.extend(task.q_target, Eigen::Map<const Eigen::VectorXd>(at, nq),
                               Eigen::Map<const Eigen::MatrixXd>(at + nq, rows, nu), growth);
   }
-  growth.ok = growth.ok && worker.linearize(growth.motion.q, growth);
+  growth.ok = growth.ok && worker.linearize(growth.motion.q, seed_of(seed_, item + 1), growth);
 }
 
 SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
@@ -260,7 +288,7 @@ SearchEnd SingleStepRrt::search(const SearchLimits& limits) {
 
 long SingleStepRrt::solves_here() const {
   long sum = 0;
-  for (const auto& worker : workers_) sum += worker->steps.solves();
+  for (const auto& worker : workers_) sum += worker->steps.solves() + worker->sampled;
   return sum;
 }
 

@@ -18,6 +18,8 @@ namespace deft::planning {
 ///   with settings.grasp_share a regrasp at the node, otherwise one step with u = ū + δu,
 ///   δu = argmin ‖W (q_target ⊖ c − B δu)‖² + λ‖δu‖²,  ‖δu‖ ≤ ε, joint limits.
 /// Steps are exact, or smoothed at κ as in the code beside the paper (settings.extend); what that reaches is not true.
+/// With settings.gradient c and B are means over exact steps under noise instead (dynamics/batch/bundled_gradient.hpp),
+/// whose seed is seed_of(seed, number of the iteration + 1), and seed_of(seed, 0) at the root.
 ///
 /// Deviations from Pang, Suh, Yang and Tedrake (IEEE T-RO 2023, algorithm 2): the least squares know the limits instead
 /// of being clipped to them; rotations are differences on SO(3); regrasps may be motions; a batch is chosen from the

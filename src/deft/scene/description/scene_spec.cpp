@@ -41,6 +41,10 @@ std::string_view to_string(Search search) { return search == Search::kRollout ? 
 std::string_view to_string(PlanMetric metric) { return metric == PlanMetric::kLocal ? "local" : "global"; }
 std::string_view to_string(Extend extend) { return extend == Extend::kExact ? "exact" : "smoothed"; }
 std::string_view to_string(CommandRule rule) { return rule == CommandRule::kBounded ? "bounded" : "clipped"; }
+std::string_view to_string(TreeGradient gradient) {
+  return gradient == TreeGradient::kAnalytic ? "analytic"
+                                             : gradient == TreeGradient::kFirstOrder ? "first-order" : "zero-order";
+}
 std::string_view to_string(Sampler sampler) {
   switch (sampler) {
     case Sampler::kPushing:
