@@ -12,6 +12,7 @@
 #include "deft/core/index.hpp"
 #include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/body_poses.hpp"
+#include "deft/scene/displacement.hpp"
 #include "deft/solvers/status.hpp"
 
 namespace deft::control {
@@ -174,8 +175,22 @@ class Run {
     }
     scene_.model().integrate(reference_, deviation_, estimate_);
     for (const int i : scene_.command_coordinates()) estimate_(i) = measured_(i);
+    estimate_velocity();
     estimated_error_ = object_error(scene_, estimate_, reference_);
     end_error_ = object_error(scene_, estimate_, q_end_);
+  }
+
+  /// From period to period, filtered as the deviation is.
+  void estimate_velocity() {
+    if (settings_.prediction != scene::TrackPrediction::kSecondOrder) return;
+    if (ticks_ == 0) {
+      velocity_.setZero(scene_.nv());
+    } else {
+      scene::difference(scene_.model(), last_estimate_, estimate_, motion_of_period_);
+      velocity_ += (motion_of_period_ / settings_.period - velocity_) * settings_.period /
+                   (settings_.period + settings_.filter_time);
+    }
+    last_estimate_ = estimate_;
   }
 
   std::size_t oldest() const { return to_size(ticks_ + 1) % knots_.size(); }
@@ -194,7 +209,7 @@ class Run {
     const double period_share = advance_of_clock();
     const double time_to_next =
         std::max(path_->time_at(std::min(knot_ + 1, double(path_->knots()))) - path_->time_at(knot_), path_->plan().h);
-    const TrackingResult& result = mpc_->control(estimate_, knot_, u_, time_to_next);
+    const TrackingResult& result = mpc_->control(estimate_, knot_, u_, time_to_next, velocity_);
     const bool is_solved = result.status == TrackingStatus::kSolved;
     wants_search_ = wants_new_plan();
     if (!searching_ && off_plan(estimated_error_, kLost)) return TrackWord::kOffPlan;
@@ -365,7 +380,7 @@ class Run {
   Sensor sensor_;
   Actuator actuator_;
   VectorXd q_end_, u_, next_u_, u_now_, u_then_, measured_, estimate_, expected_, speeds_, reference_, then_,
-      deviation_, innovation_;
+      deviation_, innovation_, velocity_, last_estimate_, motion_of_period_;
   std::vector<double> knots_;  // ring of the sensor's delay: where the reference was
   scene::SceneState poses_, reference_poses_;
   std::vector<dynamics::ContactRecord> contacts_;

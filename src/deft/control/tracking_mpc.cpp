@@ -5,14 +5,11 @@
 #include <Eigen/LU>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <stdexcept>
 #include <vector>
 
+#include "deft/control/motion_prediction.hpp"
 #include "deft/core/index.hpp"
-#include "deft/dynamics/derivatives/step_differentiator.hpp"
-#include "deft/dynamics/models/make_step_model.hpp"
-#include "deft/dynamics/step_model.hpp"
 #include "deft/math/rotation.hpp"
 #include "deft/scene/displacement.hpp"
 #include "deft/solvers/horizon/qp_solver.hpp"
@@ -30,34 +27,11 @@ constexpr double kPrice = 1e4;  // of a soft limit that is exceeded, per rad or 
 constexpr double kObserver_s = 0.5;  // [s], in which, at the end of the path, the price of a deviation that lasts
                                      // fades, and bias is estimated
 constexpr double kMostBias = 0.05;   // [rad, m], of that offset: more is not play but something in the way
-constexpr Index kWatched = 8;        // contacts of a step whose forces are watched, those with the largest
-
-/// The scene with exact steps and whatever forces come first.
-scene::Scene exact_scene(const scene::Scene& scene) {
-  return scene.with([](scene::SceneSettings& settings) {
-    settings.step.kappa = kInfinity;
-    settings.step.forces = scene::Forces::kAny;
-    settings.step.uniqueness_check = false;
-  });
-}
-
-/// One step, linearised at (q, u).
-struct Linear {
-  MatrixXd A, B;
-  VectorXd q_next;  // exact
-  VectorXd drift;   // q_next beside the nominal configuration that follows; 0 but where a plan ends on the move
-  VectorXd force;   // smoothed normal forces, the kWatched largest; missing ones 0
-  MatrixXd force_q, force_u;
-  int contacts = 0;
-};
-
-/// The models of one step of the horizon. Each step has its own, so that it starts from its own solution of the period
-/// before, which is closer than that of the step before it.
-struct Stage { std::unique_ptr<dynamics::StepModel> exact, smooth; };
+constexpr Index kWatched = kWatchedContacts;
 
 }  // namespace
 
-void check_trackable(const scene::Scene& scene) {
+void check_trackable(const scene::Scene& scene, const scene::TrackSettings& settings) {
   const scene::StepSettings& step = scene.settings().step;
   const auto refuse = [](const std::string& what) { throw InputError({}, "the controller mpc " + what); };
   if (scene.nu() == 0) refuse("has no joints to command: the scene has no robots; valid: robots: [{name, stiffness}]");
@@ -70,13 +44,18 @@ void check_trackable(const scene::Scene& scene) {
                     to_string(step.model)));
   if (step.friction_law != scene::FrictionLaw::kAssociated)
     refuse("predicts with the associated law of friction, but step.friction_law is coulomb; valid: associated");
+  if (settings.linearization == scene::TrackLinearization::kReference &&
+      settings.prediction != scene::TrackPrediction::kQuasidynamic)
+    refuse(fmt::format("takes no measured motion into account with track.linearization: reference, but "
+                       "track.prediction is {}; valid: quasidynamic, or track.linearization: measured",
+                       to_string(settings.prediction)));
 }
 
 struct TrackingMpc::Impl {
   Impl(const scene::Scene& given, const scene::TrackSettings& settings_)
-      : scene((check_trackable(given), exact_scene(given))),
+      : scene((check_trackable(given, settings_), given)),
         settings(settings_),
-        differentiator(scene),
+        prediction(scene, settings, linearizes_plan() ? 1 : settings.horizon),
         rotations(dynamics::rotation_blocks(scene.model())),
         roles(velocity_roles(scene)) {
     const auto N = to_size(settings.horizon);
@@ -103,13 +82,6 @@ struct TrackingMpc::Impl {
       lower(i) = velocity.lower, upper(i) = velocity.upper;
     }
     steps.resize(N);
-    stages.resize(settings.linearization == scene::TrackLinearization::kReference ? 1 : N);
-    for (Stage& stage : stages) {
-      stage.exact = dynamics::make_step_model(scene);
-      stage.smooth = dynamics::make_step_model(scene);
-      stage.smooth->set_kappa(settings.kappa);
-    }
-    unchanged = dynamics::make_step_model(scene);
     bias.setZero(nu);
     u_end = u_end_step = u_unchanged = bias;
     q_unchanged.setZero(scene.nq());
@@ -123,76 +95,59 @@ struct TrackingMpc::Impl {
   }
 
   void size_program() {
-    const Index nv = scene.nv(), nu = scene.nu();
+    const Index nx = prediction.state_size(), nu = scene.nu();
     const Index rows =
         2 * static_cast<Index>(limited.size()) + kWatched + (std::isfinite(settings.normal_force) ? kWatched : 0);
-    qp.x_start.setZero(nv);
+    qp.x_start.setZero(nx);
     qp.u_before.setZero(nu);
     qp.stages.resize(to_size(settings.horizon) + 1);
     for (std::size_t k = 0; k < qp.stages.size(); ++k) {
       solvers::horizon::HorizonStage& stage = qp.stages[k];
       const bool last = k + 1 == qp.stages.size();
       const Index m = last ? 0 : rows;
-      stage.Q.setZero(nv, nv);
-      stage.q.setZero(nv);
-      stage.X.setZero(m, nv), stage.U.setZero(m, nu);
+      stage.Q.setZero(nx, nx);
+      stage.q.setZero(nx);
+      stage.X.setZero(m, nx), stage.U.setZero(m, nu);
       if (settings.change_weight > 0) stage.P.setZero(m, nu);
       stage.d.setConstant(m, kInfinity);
       stage.rho.setConstant(m, kPrice);
       if (last) break;
-      stage.A.setZero(nv, nv), stage.B.setZero(nv, nu), stage.c.setZero(nv);
+      stage.A.setZero(nx, nx), stage.B.setZero(nx, nu), stage.c.setZero(nx);
       stage.S.setConstant(nu, 2 * settings.command_weight);
       if (settings.change_weight > 0) stage.R.setConstant(nu, 2 * settings.change_weight);
       stage.lower.setZero(nu), stage.upper.setZero(nu);
     }
   }
 
-  /// Takes exact and smoothed step at (q, u). @returns false if one failed.
-  bool linearize(Stage& stage, const VectorXd& q, const VectorXd& u, Linear& step) {
-    start.q = q;
-    stage.smooth->step(start, u, smoothed);
-    if (!solvers::usable(smoothed.status)) return false;
-    find_largest_forces();
-    differentiator.linearize(*stage.smooth, start, u, smoothed, {.motion_only = true});
-    differentiator.jacobians(watched, derivative);
-    step.drift.setZero(scene.nv());
-    step.A = derivative.A;
-    step.B = derivative.B;
-    step.contacts = static_cast<int>(smoothed.problem.contacts.size());
-    keep_forces(step);
-    if (!step.A.allFinite() || !step.B.allFinite() || !step.force_q.allFinite() || !step.force_u.allFinite())
-      return false;
-    return advance(*stage.exact, q, u, step.q_next);
+  bool linearizes_plan() const { return settings.linearization == scene::TrackLinearization::kReference; }
+
+  bool estimates_drift() const { return settings.prediction == scene::TrackPrediction::kCorrected; }
+
+  void forget_drift() {
+    drift.setZero(scene.nv());
+    periods = 0;
+    if (!estimates_drift()) return;
+    const double in_a_knot = path->plan().h / settings.period;
+    expected.assign(to_size(std::max(1, static_cast<int>(std::lround(in_a_knot)))), VectorXd::Zero(scene.nq()));
   }
 
-  bool advance(dynamics::StepModel& exact, const VectorXd& q, const VectorXd& u, VectorXd& q_next) {
-    start.q = q;
-    exact.step(start, u, result);
-    q_next = solvers::usable(result.status) ? result.q_next : q;
-    return solvers::usable(result.status);
-  }
-
-  void find_largest_forces() {
-    watched.resize(smoothed.problem.contacts.size());
-    std::iota(watched.begin(), watched.end(), 0);
-    const auto normal = [this](int i) { return smoothed.solution.force[i][0]; };
-    const auto kept = std::min<std::size_t>(watched.size(), kWatched);
-    std::partial_sort(watched.begin(), watched.begin() + static_cast<std::ptrdiff_t>(kept), watched.end(),
-                      [&](int a, int b) { return normal(a) != normal(b) ? normal(a) > normal(b) : a < b; });
-    watched.resize(kept);
-  }
-
-  void keep_forces(Linear& step) const {
-    step.force.setZero(kWatched);
-    step.force_q.setZero(kWatched, scene.nv());
-    step.force_u.setZero(kWatched, scene.nu());
-    for (std::size_t k = 0; k < watched.size(); ++k) {
-      const auto to = static_cast<Index>(k);
-      const int row = derivative.first_row[k];
-      step.force(to) = smoothed.solution.force[watched[k]][0];
-      step.force_q.row(to) = derivative.dforce_dq.row(row);
-      step.force_u.row(to) = derivative.dforce_du.row(row);
+  /// What objects do beside the prediction, in a step: filtered over the length of one.
+  void estimate_drift(const VectorXd& q) {
+    if (!estimates_drift() || periods < expected.size()) return;
+    scene::difference(scene.model(), expected[periods % expected.size()], q, error);
+    const double gain = 1 / (1 + static_cast<double>(expected.size()));
+    for (const scene::Object& object : scene.objects()) {
+      auto d = drift.segment(object.first_v, object.nv);
+      d += gain * (error.segment(object.first_v, object.nv) - d);
     }
+  }
+
+  /// Keeps where the prediction alone sees things one knot on, under the commands that were found.
+  void expect() {
+    if (!estimates_drift()) return;
+    shift = solution.x[1].head(scene.nv()) - drift;
+    scene.model().integrate(q_nominal[1], shift, expected[periods % expected.size()]);
+    ++periods;
   }
 
   double observer_gain() const { return settings.period / (settings.period + kObserver_s); }
@@ -200,9 +155,9 @@ struct TrackingMpc::Impl {
   /// Joints do not go where commands say if there is play, sag or lag. What the model takes as the command, u + bias,
   /// is estimated from where they are: a command that is kept should not move them in the model either.
   /// @returns false if the step failed.
-  bool estimate_bias(const VectorXd& q, const VectorXd& u_now) {
+  bool estimate_bias(const VectorXd& q, const VectorXd& v_now, const VectorXd& u_now) {
     u_unchanged = u_now + bias;
-    if (!advance(*unchanged, q, u_unchanged, q_unchanged)) return false;
+    if (!prediction.advance(q, v_now, u_unchanged, q_unchanged)) return false;
     for (Index i = 0; i < bias.size(); ++i)
       bias(i) = std::clamp(bias(i) + observer_gain() * (joint(q, i) - joint(q_unchanged, i)), -kMostBias, kMostBias);
     return true;
@@ -240,9 +195,9 @@ struct TrackingMpc::Impl {
   }
 
   /// The motion that is linearised about. @returns false if a step failed.
-  bool predict_motion(const VectorXd& q, double knot) {
+  bool predict_motion(const VectorXd& q, const VectorXd& v_now, double knot) {
     const auto N = to_size(settings.horizon);
-    if (settings.linearization == scene::TrackLinearization::kReference) {
+    if (linearizes_plan()) {
       for (std::size_t k = 0; k < N; ++k) {
         const auto at = static_cast<std::size_t>(std::clamp(knot + double(k), 0.0, double(path->knots())));
         steps[k] = along[at];
@@ -257,8 +212,10 @@ struct TrackingMpc::Impl {
     qp.x_start.setZero();
     for (std::size_t k = 0; k < N; ++k) {
       u_model[k] = u_nominal[k] + bias;
-      if (!linearize(stages[k], q_nominal[k], u_model[k], steps[k])) return false;
+      const VectorXd& v_from = k == 0 ? v_now : steps[k - 1].v_next;
+      if (!prediction.linearize(static_cast<int>(k), q_nominal[k], v_from, u_model[k], steps[k])) return false;
       q_nominal[k + 1] = steps[k].q_next;
+      steps[k].drift.head(scene.nv()) = drift;
     }
     return true;
   }
@@ -285,7 +242,7 @@ struct TrackingMpc::Impl {
 
   /// `offset` is that of this step: what is desired beside what is linearised about.
   void add_rows(std::size_t k, solvers::horizon::HorizonStage& stage) {
-    const Linear& step = steps[k];
+    const PredictedStep& step = steps[k];
     // Inputs are differences from what is desired: u = u_desired + v; the model sees u + bias.
     Index row = 0;
     for (const Index i : limited) {  // |u − q⁺| ≤ effort/K
@@ -307,9 +264,9 @@ struct TrackingMpc::Impl {
   }
 
   /// factor · (force of contact c) ≤ limit.
-  void watch(const Linear& step, Index c, double factor, double limit, solvers::horizon::HorizonStage& stage,
+  void watch(const PredictedStep& step, Index c, double factor, double limit, solvers::horizon::HorizonStage& stage,
              Index row) const {
-    stage.X.row(row) = factor * step.force_q.row(c);
+    stage.X.row(row) = factor * step.force_x.row(c);
     stage.U.row(row) = factor * step.force_u.row(c);
     stage.d(row) = limit - factor * (step.force(c) + step.force_u.row(c).dot(offset));
   }
@@ -336,27 +293,24 @@ struct TrackingMpc::Impl {
 
   scene::Scene scene;
   scene::TrackSettings settings;
-  std::vector<Stage> stages;  // one per step, or one for all of them if they are taken about the plan
-  dynamics::StepDifferentiator differentiator;
-  dynamics::StepResult result, smoothed;
-  dynamics::StepDerivative derivative;
+  MotionPrediction prediction;  // of one step if they are taken about the plan
   std::vector<int> rotations;
   std::vector<VelocityRole> roles;
   VectorXd weight, speed, stiffness, effort, lower, upper;
   std::vector<Index> limited;  // commands with a limit of effort
   const ReferencePath* path = nullptr;
-  std::vector<Linear> along;  // at the knots of the path, for linearisation about the plan
+  std::vector<PredictedStep> along;  // at the knots of the path, for linearisation about the plan
   bool along_ok = true;
-  std::vector<Linear> steps;
+  std::vector<PredictedStep> steps;
   std::vector<VectorXd> q_nominal, q_desired, u_nominal, v;
   std::vector<VectorXd> u_path, u_desired, u_model;  // the plan's; what deviations are counted from; what is linearised
                                                      // about
   bool at_end = false;  // of the path: u_end takes the place of u_path, and bias is estimated
   VectorXd u_end, u_end_step, bias, u_unchanged, q_unchanged;
-  std::unique_ptr<dynamics::StepModel> unchanged;  // of the step under the command in force
-  VectorXd v_next, error, offset;
-  dynamics::State start;
-  std::vector<int> watched;  // contacts of a step with the largest forces
+  VectorXd drift;                         // of objects in a step, that the prediction leaves out; size nv
+  std::vector<VectorXd> expected;         // ring, of a knot's periods: where the prediction alone saw things one knot on
+  std::size_t periods = 0;                // since the path is followed
+  VectorXd v_next, error, offset, shift;
   double last_knot = std::numeric_limits<double>::quiet_NaN();
   solvers::horizon::HorizonQp qp;
   solvers::horizon::HorizonQpSolver solver;
@@ -379,27 +333,34 @@ void TrackingMpc::follow(const ReferencePath& path) {
   for (VectorXd& v : m.v) v.setZero();
   m.along.clear();
   m.along_ok = true;
-  if (m.settings.linearization != scene::TrackLinearization::kReference) return;
+  m.forget_drift();
+  if (!m.linearizes_plan()) return;
   const TrackedPlan& plan = path.plan();
   m.along.resize(plan.q.size());
   for (std::size_t k = 0; k < plan.q.size(); ++k)
     m.along_ok =
-        m.linearize(m.stages.front(), plan.q[k], plan.u[std::min(k, plan.u.size() - 1)], m.along[k]) && m.along_ok;
+        m.prediction.linearize(0, plan.q[k], {}, plan.u[std::min(k, plan.u.size() - 1)], m.along[k]) && m.along_ok;
   // A plan stops where it ends; a step under its last command need not.
   if (m.along_ok) scene::difference(m.scene.model(), plan.q.back(), m.along.back().q_next, m.along.back().drift);
 }
 
-const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const VectorXd& u_now, double time_to_next) {
+const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const VectorXd& u_now, double time_to_next,
+                                           const VectorXd& velocity) {
   Impl& m = *impl_;
   if (m.path == nullptr) throw std::invalid_argument("tracking: there is no path to follow");
   if (q.size() != m.scene.nq() || u_now.size() != m.scene.nu() || !q.allFinite() || !u_now.allFinite())
     throw std::invalid_argument("tracking: configuration and command must have the scene's sizes and be finite");
+  if (m.prediction.has_momentum() && (velocity.size() != m.scene.nv() || !velocity.allFinite()))
+    throw std::invalid_argument("tracking: a prediction of second order needs the velocity, of size nv and finite");
   m.out.u = u_now;
   m.out.status = TrackingStatus::kModelFailed;
   m.out.program_iterations = 0;
   m.aim(knot, u_now);
-  if (!m.along_ok || (m.at_end && !m.estimate_bias(q, u_now)) || !m.predict_motion(q, knot)) {
+  m.estimate_drift(q);
+  if (!m.along_ok || (m.at_end && !m.estimate_bias(q, velocity, u_now)) ||
+      !m.predict_motion(q, velocity, knot)) {
     for (VectorXd& v : m.v) v.setZero();
+    m.forget_drift();
     return m.out;
   }
   m.out.contacts = m.steps.front().contacts;
@@ -424,9 +385,11 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
   if (!finite || m.solution.status != solvers::horizon::HorizonStatus::kSolved) {
     m.out.status = TrackingStatus::kSolverFailed;
     for (VectorXd& v : m.v) v.setZero();
+    m.forget_drift();
     return m.out;
   }
   for (std::size_t k = 0; k < m.v.size(); ++k) m.v[k] = m.solution.u[k];
+  m.expect();
   m.out.u = m.u_desired.front() + m.v.front();
   m.out.status = TrackingStatus::kSolved;
   return m.out;

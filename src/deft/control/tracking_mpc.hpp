@@ -27,8 +27,9 @@ struct TrackingResult {
 };
 
 /// Whether the controller can predict with the scene's steps. @throws InputError naming what is missing: commands that
-/// are joint targets, or the convex model of first order with friction that can be smoothed.
-void check_trackable(const scene::Scene& scene);
+/// are joint targets, or the convex model of first order with friction that can be smoothed; or settings that
+/// contradict each other.
+void check_trackable(const scene::Scene& scene, const scene::TrackSettings& settings);
 
 /// One controller per thread; the periods of a run in their order.
 class TrackingMpc {
@@ -45,12 +46,13 @@ class TrackingMpc {
   ///   s.t.  the linearised steps, limits of commands, of their change, of efforts and contact forces,
   /// q^d_k at knot + k, u^d_k at knot + k + 1. At the end of the path u^d follows the command in force, and the model's
   /// commands get an offset that is estimated from where joints are (README.md): both are kept from period to period.
-  /// @param q  estimate of the configuration, size nq. @param u_now  the command in force, size nu. @param time_to_next
+  /// @param q, velocity  estimates of the configuration, size nq, and of the velocity, size nv, which is needed where the
+  /// prediction has momentum (settings.prediction: second-order). @param u_now  the command in force, size nu. @param time_to_next
   /// [s] > 0, how long until knot + 1: what joint targets may change in it is twice speed × time. @returns what was
   /// found, valid until the next call. No allocation once sizes repeat. @throws std::invalid_argument for wrong sizes
   /// or NaN, and without a path.
   const TrackingResult& control(const Eigen::VectorXd& q, double knot, const Eigen::VectorXd& u_now,
-                                double time_to_next);
+                                double time_to_next, const Eigen::VectorXd& velocity = {});
   /// N, the steps of the horizon, each of the plan's length.
   int horizon() const;
 

@@ -32,7 +32,7 @@ void check_followed(const TrackedRunOptions& options, const scene::Scene& scene,
           "robot '{}' has drive: force; only joint targets can be followed; 'deft replay' repeats forces", robot.name));
   if (options.controller != control::Controller::kMpc) return;
   try {
-    control::check_trackable(scene);
+    control::check_trackable(scene, scene.settings().track);
   } catch (const InputError& error) {
     refuse(error.diagnostics().front().message);
   }

@@ -4,6 +4,10 @@
 #include "deft/io/settings/settings_file.hpp"
 
 namespace deft::io {
+
+template <>
+inline constexpr int setting_list::kWords<scene::TrackPrediction> = 3;
+
 namespace {
 
 using scene::TrackSettings;
@@ -18,6 +22,10 @@ constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"horizon", "1", "of the controller, in steps of the plan", kCount}, s.horizon);
   visit(SettingInfo{"linearization", "", "about the motion predicted from the measured state, or about the plan"},
         s.linearization);
+  visit(SettingInfo{"prediction", "",
+                    "by the scene's steps, by steps of second order, which have momentum, or by the first, corrected "
+                    "by what objects did beside them lately"},
+        s.prediction);
   visit(
       SettingInfo{"reference", "", "the point of the plan that is due: by the clock, or nearest to the measured state"},
       s.reference);

@@ -10,11 +10,15 @@ namespace deft::scene {
 /// About what the tracking controller linearises its horizon: the motion that it predicts from the measured state, or
 /// the plan.
 enum class TrackLinearization { kMeasured, kReference };
+/// By what the controller predicts: the scene's quasidynamic steps; convex steps of second order, whose state has a
+/// velocity; or the first, corrected by what objects did beside them lately.
+enum class TrackPrediction { kQuasidynamic, kSecondOrder, kCorrected };
 /// Which point of the plan is due: that of the clock, or the one nearest to the measured state.
 enum class TrackReference { kTimed, kNearest };
 /// The words of scene files.
 std::string_view to_string(TrackLinearization linearization);
-std::string_view to_string(TrackReference reference);  // likewise
+std::string_view to_string(TrackPrediction prediction);  // likewise
+std::string_view to_string(TrackReference reference);    // likewise
 
 /// Settings of `deft track` and `deft replay` (control/README.md, plant/README.md). Read by io, listed by `deft info
 /// --settings`.
@@ -23,6 +27,7 @@ struct TrackSettings {
   double period = 0.005;                                             // [s] > 0, of the control loop
   int horizon = 3;                                                   // N ≥ 1, in steps of the plan
   TrackLinearization linearization = TrackLinearization::kMeasured;  // about what the horizon is linearised
+  TrackPrediction prediction = TrackPrediction::kQuasidynamic;       // by what steps it predicts
   TrackReference reference = TrackReference::kTimed;                 // which point of the plan is due
   double kappa = 1e4;                                                // [1/J] > 0, of the smoothed steps
   double position_weight = 100, rotation_weight = 10;  // ≥ 0, of objects' errors [1/m², 1/rad²]; joints of objects
