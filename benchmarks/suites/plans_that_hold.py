@@ -237,13 +237,17 @@ class Study(DeftRuns):
                 **(followed_of(summary) if "controller" in how else {})}  # fmt: skip
 
     def played(self, cell: Cell, plans: list[dict]) -> list[dict]:
-        """The rows of a cell of a plant, made where they are not there; `plans` of the same seeds. Seeds without a plan at h have none."""
+        """The rows of a cell of a plant, made where they are not there; `plans` of the same seeds. Seeds without a plan at h have none, nor
+        with a controller those whose plan does not hold."""
         key = self.play_key(cell, plans)
         kept = self.store.load(cell, key)
         if kept is not None:
             return kept
         start = time.monotonic()
-        jobs = [(k, self.plan_folder(cell, k)) for k, row in zip(self.block(cell), plans) if row["plan"]]
+        executed = "controller" in self.values("plants", cell.plant)  # plans that hold are; all that lead to the goal at h are replayed
+        jobs = [
+            (k, self.plan_folder(cell, k)) for k, row in zip(self.block(cell), plans) if row["plan"] and (row["success"] or not executed)
+        ]
         with ThreadPoolExecutor(PLAYERS) as pool:
             rows = list(pool.map(lambda job: self.play(cell, *job), jobs))
         self.store.save(cell, key, rows, time.monotonic() - start)

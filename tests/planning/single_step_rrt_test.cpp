@@ -110,13 +110,13 @@ TEST(SingleStepRrt, MayTakeItsGradientsFromSamples) {
     const VectorXd q = scene.initial_configuration();
     dynamics::Batch batch(scene);
     dynamics::BundleResult bundle;
-    dynamics::bundle_gradient(scene, batch, {.q = q}, joint_positions(scene, q),
-                              {.order = gradient[0] == 'f' ? dynamics::BundleOrder::kFirst
-                                                           : dynamics::BundleOrder::kZero,
-                               .sigma_u = VectorXd::Constant(1, 0.2),
-                               .samples = 50,
-                               .seed = seed_of(7, 0)},
-                              bundle);
+    dynamics::bundle_gradient(
+        scene, batch, {.q = q}, joint_positions(scene, q),
+        {.order = gradient[0] == 'f' ? dynamics::BundleOrder::kFirst : dynamics::BundleOrder::kZero,
+         .sigma_u = VectorXd::Constant(1, 0.2),
+         .samples = 50,
+         .seed = seed_of(7, 0)},
+        bundle);
     ASSERT_EQ(bundle.outcome, dynamics::BundleOutcome::kDone);
     VectorXd c, e;
     scene.model().integrate(bundle.q_next, bundle.mean, c);

@@ -107,7 +107,9 @@ def small_trees(m: Measured) -> str:
              f"{np.mean(at['local'][:, k] > at['global'][:, k]):.0%}"] for k, mark in enumerate(marks) if mark >= 20]  # fmt: skip
     brooms = {metric: np.array([broom(tree) for tree in trees]) for metric, trees in m.trees.items()}
     first = next((mark for k, mark in enumerate(marks) if mark >= 20 and np.median(at["local"][:, k] - at["global"][:, k]) > 0), None)
-    ahead = f"The local metric packs more in the median from {first} nodes on" if first else "The local metric never packs more in the median"
+    ahead = (
+        f"The local metric packs more in the median from {first} nodes on" if first else "The local metric never packs more in the median"
+    )
     return f"""Packing ratio, median and quartiles of {TREES} seeds, and in how many of them the local metric packs more:
 
 {table(["nodes", *(f"{metric} metric" for metric in at), "local packs more"], rows)}

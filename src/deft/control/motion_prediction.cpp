@@ -28,7 +28,10 @@ scene::Scene predicted_scene(const scene::Scene& scene, const scene::TrackSettin
   options.damping_ratio = track.damping_ratio;
   options.joint_lag = track.joint_lag;
   options.object_damping = plant::object_damping(scene, track.object_damping, h);
-  return plant::plant_scene(plant::PlantKind::kConvexSecondOrder, exact, options, h);
+  return plant::plant_scene(plant::PlantKind::kConvexSecondOrder, exact, options, h)
+      .with([&](scene::SceneSettings& settings) {
+        settings.step.recovery_speed = scene.settings().step.recovery_speed;  // a limited one has no derivatives
+      });
 }
 
 }  // namespace

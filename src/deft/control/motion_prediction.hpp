@@ -32,8 +32,8 @@ struct PredictedStep {
 /// are damped as those of plants are (plant/README.md).
 class MotionPrediction {
  public:
-  /// @param scene  is copied. @param steps  that are kept apart, so that each starts from its own solution of the period
-  /// before, which is closer than that of its neighbour.
+  /// @param scene  is copied. @param steps  that are kept apart, so that each starts from its own solution of the
+  /// period before, which is closer than that of its neighbour.
   /// @throws InputError as StepDifferentiator and make_step_model.
   MotionPrediction(const scene::Scene& scene, const scene::TrackSettings& settings, int steps);
 
@@ -48,9 +48,7 @@ class MotionPrediction {
   bool advance(const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Eigen::VectorXd& u, Eigen::VectorXd& q_next);
 
  private:
-  struct Models {
-    std::unique_ptr<dynamics::StepModel> exact, smooth;
-  };
+  struct Models { std::unique_ptr<dynamics::StepModel> exact, smooth; };
   bool advance(dynamics::StepModel& exact, const Eigen::VectorXd& u, Eigen::VectorXd& q_next, Eigen::VectorXd* v_next);
   void begin_at(const Eigen::VectorXd& q, const Eigen::VectorXd& v);
   void find_largest_forces();

@@ -28,11 +28,22 @@ constexpr double kWait = 1;        // knots by which a nearest-point reference m
 constexpr double kLost = 5;        // times as far off as asks for a new plan, and there is none: the command is held
 constexpr double kTimeFactor = 3;  // the clock of a nearest-point reference, or blindness, may take so many times the
                                    // plan's duration
+constexpr double kCaution = 2.5;   // times as long as errors take to be seen: a faster loop corrects them twice
 constexpr double kStand_s = 0.1;   // most that the clock stands until a new plan is there
 constexpr double kMostLookahead_s = 2;  // of what a search begins from
 constexpr double kSplice_s = 0.2;       // of their speed: commands may be so far from where a new plan begins
 
 std::vector<double> to_vector(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
+
+/// The settings of the scene; what predicts, if they leave it open, goes by the plant.
+scene::TrackSettings settings_for(const plant::Plant& plant, const scene::Scene& scene) {
+  scene::TrackSettings settings = scene.settings().track;
+  const bool has_velocities = plant.name() != plant::to_string(plant::PlantKind::kQuasidynamic);
+  if (settings.prediction == scene::TrackPrediction::kOfPlant && has_velocities &&
+      settings.linearization == scene::TrackLinearization::kMeasured)
+    settings.prediction = scene::TrackPrediction::kSecondOrder;
+  return settings;
+}
 
 /// The run: everything that a period needs, sized once.
 class Run {
@@ -42,7 +53,7 @@ class Run {
       : plant_(plant),
         scene_(scene),
         options_(options),
-        settings_(scene.settings().track),
+        settings_(settings_for(plant, scene)),
         motion_(motion),
         path_(std::make_unique<ReferencePath>(scene, plan)),
         sensor_(scene, options.disturbance, settings_.period),
@@ -65,6 +76,7 @@ class Run {
     plant_.reset({.q = q_start, .v = plan.v_start}, plan.u_start);
     time_limit_s_ = kTimeFactor * path_->duration() + settings_.settle;
     patience_s_ = time_limit_s_;
+    response_s_ = kCaution * (sensor_.delay() * settings_.period + settings_.filter_time);
     lookahead_s_ = settings_.replan_time;
     end_.plan_duration_s = path_->duration();
     max_duration_s_ =
@@ -182,7 +194,7 @@ class Run {
 
   /// From period to period, filtered as the deviation is.
   void estimate_velocity() {
-    if (settings_.prediction != scene::TrackPrediction::kSecondOrder) return;
+    if (!mpc_ || settings_.prediction != scene::TrackPrediction::kSecondOrder) return;
     if (ticks_ == 0) {
       velocity_.setZero(scene_.nv());
     } else {
@@ -214,10 +226,10 @@ class Run {
     wants_search_ = wants_new_plan();
     if (!searching_ && off_plan(estimated_error_, kLost)) return TrackWord::kOffPlan;
     if (!is_solved) return TrackWord::kHold;
-    // The deviation from the plan's command goes to that of the next knot as the clock goes there.
+    // The deviation from the plan's command goes to that of the next knot as the clock goes there, or slower.
     path_->command(knot_, u_now_);
     path_->command(knot_ + 1, u_then_);
-    const double share = std::min(1.0, settings_.period / time_to_next);
+    const double share = std::min(1.0, settings_.period / std::max(time_to_next, response_s_));
     path_->command(knot_ + period_share, next_u_);
     next_u_ += (1 - share) * (u_ - u_now_) + share * (result.u - u_then_);
     return searching_ ? TrackWord::kReplanning : at_end() ? TrackWord::kSettling : TrackWord::kTracking;
@@ -387,6 +399,7 @@ class Run {
   ObjectError estimated_error_, end_error_;  // from what is due now, from where the first plan ends
   double knot_ = 0, clock_s_ = 0, settled_s_ = 0, searched_s_ = 0, blind_s_ = 0, time_limit_s_ = 0;
   double max_duration_s_ = 0, patience_s_ = 0, lookahead_s_ = 0;
+  double response_s_ = 0;  // in which commands go to what the program asks for
   long ticks_ = 0;
   int plans_ = 0, searches_ = 0, refused_ = 0;  // that were followed; begun; that found nothing, in a row
   int tries_at_end_ = 0;                        // searches begun there

@@ -44,11 +44,13 @@ void check_trackable(const scene::Scene& scene, const scene::TrackSettings& sett
                     to_string(step.model)));
   if (step.friction_law != scene::FrictionLaw::kAssociated)
     refuse("predicts with the associated law of friction, but step.friction_law is coulomb; valid: associated");
+  const scene::TrackPrediction prediction = settings.prediction;
   if (settings.linearization == scene::TrackLinearization::kReference &&
-      settings.prediction != scene::TrackPrediction::kQuasidynamic)
-    refuse(fmt::format("takes no measured motion into account with track.linearization: reference, but "
-                       "track.prediction is {}; valid: quasidynamic, or track.linearization: measured",
-                       to_string(settings.prediction)));
+      (prediction == scene::TrackPrediction::kSecondOrder || prediction == scene::TrackPrediction::kCorrected))
+    refuse(
+        fmt::format("takes no measured motion into account with track.linearization: reference, but "
+                    "track.prediction is {}; valid: quasidynamic, or track.linearization: measured",
+                    to_string(prediction)));
 }
 
 struct TrackingMpc::Impl {
@@ -127,26 +129,23 @@ struct TrackingMpc::Impl {
     drift.setZero(scene.nv());
     periods = 0;
     if (!estimates_drift()) return;
-    const double in_a_knot = path->plan().h / settings.period;
-    expected.assign(to_size(std::max(1, static_cast<int>(std::lround(in_a_knot)))), VectorXd::Zero(scene.nq()));
+    const double in_a_step = path->plan().h / settings.period;
+    before.resize(to_size(std::max(1, static_cast<int>(std::lround(in_a_step)))));
   }
 
-  /// What objects do beside the prediction, in a step: filtered over the length of one.
-  void estimate_drift(const VectorXd& q) {
-    if (!estimates_drift() || periods < expected.size()) return;
-    scene::difference(scene.model(), expected[periods % expected.size()], q, error);
-    const double gain = 1 / (1 + static_cast<double>(expected.size()));
-    for (const scene::Object& object : scene.objects()) {
-      auto d = drift.segment(object.first_v, object.nv);
-      d += gain * (error.segment(object.first_v, object.nv) - d);
-    }
-  }
-
-  /// Keeps where the prediction alone sees things one knot on, under the commands that were found.
-  void expect() {
+  /// What objects did in the time of a step beside the step that ends with the command in force; filtered over as long.
+  void estimate_drift(const VectorXd& q, const VectorXd& u_now) {
     if (!estimates_drift()) return;
-    shift = solution.x[1].head(scene.nv()) - drift;
-    scene.model().integrate(q_nominal[1], shift, expected[periods % expected.size()]);
+    VectorXd& then = before[periods % before.size()];
+    if (periods >= before.size() && prediction.advance(then, {}, u_now, expected)) {
+      scene::difference(scene.model(), expected, q, error);
+      const double gain = 1 / (1 + static_cast<double>(before.size()));
+      for (const scene::Object& object : scene.objects()) {
+        auto d = drift.segment(object.first_v, object.nv);
+        d += gain * (error.segment(object.first_v, object.nv) - d);
+      }
+    }
+    then = q;
     ++periods;
   }
 
@@ -307,10 +306,11 @@ struct TrackingMpc::Impl {
                                                      // about
   bool at_end = false;  // of the path: u_end takes the place of u_path, and bias is estimated
   VectorXd u_end, u_end_step, bias, u_unchanged, q_unchanged;
-  VectorXd drift;                         // of objects in a step, that the prediction leaves out; size nv
-  std::vector<VectorXd> expected;         // ring, of a knot's periods: where the prediction alone saw things one knot on
-  std::size_t periods = 0;                // since the path is followed
-  VectorXd v_next, error, offset, shift;
+  VectorXd drift;                // of objects in a step, that the prediction leaves out; size nv
+  std::vector<VectorXd> before;  // ring: the estimates of a step's time
+  VectorXd expected;             // where a step leads from the oldest of them
+  std::size_t periods = 0;       // since they were forgotten
+  VectorXd v_next, error, offset;
   double last_knot = std::numeric_limits<double>::quiet_NaN();
   solvers::horizon::HorizonQp qp;
   solvers::horizon::HorizonQpSolver solver;
@@ -350,15 +350,14 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
   if (m.path == nullptr) throw std::invalid_argument("tracking: there is no path to follow");
   if (q.size() != m.scene.nq() || u_now.size() != m.scene.nu() || !q.allFinite() || !u_now.allFinite())
     throw std::invalid_argument("tracking: configuration and command must have the scene's sizes and be finite");
-  if (m.prediction.has_momentum() && (velocity.size() != m.scene.nv() || !velocity.allFinite()))
-    throw std::invalid_argument("tracking: a prediction of second order needs the velocity, of size nv and finite");
+  if (velocity.size() != 0 && (velocity.size() != m.scene.nv() || !velocity.allFinite()))
+    throw std::invalid_argument("tracking: the velocity must have size nv and be finite");
   m.out.u = u_now;
   m.out.status = TrackingStatus::kModelFailed;
   m.out.program_iterations = 0;
   m.aim(knot, u_now);
-  m.estimate_drift(q);
-  if (!m.along_ok || (m.at_end && !m.estimate_bias(q, velocity, u_now)) ||
-      !m.predict_motion(q, velocity, knot)) {
+  m.estimate_drift(q, u_now);
+  if (!m.along_ok || (m.at_end && !m.estimate_bias(q, velocity, u_now)) || !m.predict_motion(q, velocity, knot)) {
     for (VectorXd& v : m.v) v.setZero();
     m.forget_drift();
     return m.out;
@@ -389,7 +388,6 @@ const TrackingResult& TrackingMpc::control(const VectorXd& q, double knot, const
     return m.out;
   }
   for (std::size_t k = 0; k < m.v.size(); ++k) m.v[k] = m.solution.u[k];
-  m.expect();
   m.out.u = m.u_desired.front() + m.v.front();
   m.out.status = TrackingStatus::kSolved;
   return m.out;

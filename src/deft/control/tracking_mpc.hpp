@@ -34,7 +34,7 @@ void check_trackable(const scene::Scene& scene, const scene::TrackSettings& sett
 /// One controller per thread; the periods of a run in their order.
 class TrackingMpc {
  public:
-  /// @param scene  is copied, with exact steps.
+  /// @param scene  is copied, with exact steps. With settings.prediction: plant they are quasidynamic.
   /// @throws InputError as check_trackable, StepDifferentiator and make_step_model.
   TrackingMpc(const scene::Scene& scene, const scene::TrackSettings& settings);
   ~TrackingMpc();
@@ -46,8 +46,8 @@ class TrackingMpc {
   ///   s.t.  the linearised steps, limits of commands, of their change, of efforts and contact forces,
   /// q^d_k at knot + k, u^d_k at knot + k + 1. At the end of the path u^d follows the command in force, and the model's
   /// commands get an offset that is estimated from where joints are (README.md): both are kept from period to period.
-  /// @param q, velocity  estimates of the configuration, size nq, and of the velocity, size nv, which is needed where the
-  /// prediction has momentum (settings.prediction: second-order). @param u_now  the command in force, size nu. @param time_to_next
+  /// @param q, velocity  estimates of the configuration, size nq, and of the velocity, size nv, empty: at rest, which
+  /// only predictions of second order look at. @param u_now  the command in force, size nu. @param time_to_next
   /// [s] > 0, how long until knot + 1: what joint targets may change in it is twice speed × time. @returns what was
   /// found, valid until the next call. No allocation once sizes repeat. @throws std::invalid_argument for wrong sizes
   /// or NaN, and without a path.

@@ -6,7 +6,7 @@
 namespace deft::io {
 
 template <>
-inline constexpr int setting_list::kWords<scene::TrackPrediction> = 3;
+inline constexpr int setting_list::kWords<scene::TrackPrediction> = 4;
 
 namespace {
 
@@ -23,8 +23,8 @@ constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
   visit(SettingInfo{"linearization", "", "about the motion predicted from the measured state, or about the plan"},
         s.linearization);
   visit(SettingInfo{"prediction", "",
-                    "by the scene's steps, by steps of second order, which have momentum, or by the first, corrected "
-                    "by what objects did beside them lately"},
+                    "by the scene's steps; by steps of second order, which have momentum; plant: by these where the "
+                    "plant has velocities; or by the first, corrected by what objects did beside them lately"},
         s.prediction);
   visit(
       SettingInfo{"reference", "", "the point of the plan that is due: by the clock, or nearest to the measured state"},

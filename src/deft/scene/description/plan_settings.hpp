@@ -20,16 +20,16 @@ enum class CommandRule { kBounded, kClipped };
 /// `plan.sampler`: contacts from the scene alone, or for one kind of system: a robot of slides, two planar fingers, the
 /// Allegro hand, two planar arms (planning/grasps/README.md).
 enum class Sampler { kSurface, kPushing, kPlanarHand, kAllegroClosing, kBimanual };
-/// Where the single-step tree has its gradients from: the step smoothed at κ, or exact steps under noise, by the mean of
-/// their Jacobians (first order) or by a fit to their motions (zero order).
+/// Where the single-step tree has its gradients from: the step smoothed at κ, or exact steps under noise, by the mean
+/// of their Jacobians (first order) or by a fit to their motions (zero order).
 enum class TreeGradient { kAnalytic, kFirstOrder, kZeroOrder };
 /// The words of scene files.
 std::string_view to_string(Search search);
-std::string_view to_string(PlanMetric metric);  // likewise
-std::string_view to_string(Extend extend);      // likewise
-std::string_view to_string(Regrasp regrasp);    // likewise
-std::string_view to_string(CommandRule rule);   // likewise
-std::string_view to_string(Sampler sampler);    // likewise
+std::string_view to_string(PlanMetric metric);      // likewise
+std::string_view to_string(Extend extend);          // likewise
+std::string_view to_string(Regrasp regrasp);        // likewise
+std::string_view to_string(CommandRule rule);       // likewise
+std::string_view to_string(Sampler sampler);        // likewise
 std::string_view to_string(TreeGradient gradient);  // likewise
 
 /// Settings of the searches (planning/README.md, planning/search/README.md, planning/grasps/README.md). Read by io,
@@ -73,9 +73,9 @@ struct PlanSettings {
   double metric_gamma = 1e-4;              // γ > 0 [m², rad²]: no target is further than ‖e‖²/γ
   double metric_limit = std::numeric_limits<double>::infinity();  // > 0, targets further than it from every node are
                                                                   // dropped
-  TreeGradient gradient = TreeGradient::kAnalytic;  // of smoothed steps, or averaged over samples
-  int gradient_samples = 100;                       // ≥ 1, exact steps per node that are averaged
-  double gradient_sigma = 0.1;                      // > 0, standard deviation of their joint targets [rad, m]
+  TreeGradient gradient = TreeGradient::kAnalytic;                // of smoothed steps, or averaged over samples
+  int gradient_samples = 100;                                     // ≥ 1, exact steps per node that are averaged
+  double gradient_sigma = 0.1;                     // > 0, standard deviation of their joint targets [rad, m]
   CommandRule command = CommandRule::kBounded;     // least squares within their bounds, or clipped to them
   bool start_grasp = false;                        // the tree grows from a sampled contact, not from the start
   Extend extend = Extend::kExact;                  // the dynamics of its steps

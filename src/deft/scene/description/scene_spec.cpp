@@ -42,8 +42,9 @@ std::string_view to_string(PlanMetric metric) { return metric == PlanMetric::kLo
 std::string_view to_string(Extend extend) { return extend == Extend::kExact ? "exact" : "smoothed"; }
 std::string_view to_string(CommandRule rule) { return rule == CommandRule::kBounded ? "bounded" : "clipped"; }
 std::string_view to_string(TreeGradient gradient) {
-  return gradient == TreeGradient::kAnalytic ? "analytic"
-                                             : gradient == TreeGradient::kFirstOrder ? "first-order" : "zero-order";
+  return gradient == TreeGradient::kAnalytic     ? "analytic"
+         : gradient == TreeGradient::kFirstOrder ? "first-order"
+                                                 : "zero-order";
 }
 std::string_view to_string(Sampler sampler) {
   switch (sampler) {

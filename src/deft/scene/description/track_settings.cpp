@@ -7,7 +7,7 @@ std::string_view to_string(TrackLinearization linearization) {
 }
 
 std::string_view to_string(TrackPrediction prediction) {
-  constexpr std::string_view kWords[] = {"quasidynamic", "second-order", "corrected"};
+  constexpr std::string_view kWords[] = {"quasidynamic", "second-order", "plant", "corrected"};
   return kWords[static_cast<int>(prediction)];
 }
 
