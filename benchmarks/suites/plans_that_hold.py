@@ -127,7 +127,7 @@ class Study(DeftRuns):
             self.plan_key(Cell(cell.system, cell.variant, PLANNING, cell.block)),
             own,
             self.values("arrived"),
-            [(row["seed"], row["plan"]) for row in plans],
+            [(row["seed"], row["plan"], *([row["success"]] if "controller" in plant else [])) for row in plans],
         )
 
     # ---- plans ----
@@ -258,7 +258,7 @@ class Study(DeftRuns):
         """Rows of plans whose folders are here. Where a folder is missing the plan is made again; if it comes out otherwise, for time limits depend on the machine, its cell says so."""
         rows = [row if not row["plan"] or (self.plan_folder(cell, k) / "row.json").exists() else self.make_plan(cell, k)
                 for k, row in zip(self.block(cell), plans)]  # fmt: skip
-        if [row["plan"] for row in rows] != [row["plan"] for row in plans]:
+        if [(row["plan"], row["success"]) for row in rows] != [(row["plan"], row["success"]) for row in plans]:
             self.save_plans(cell, rows)
             return rows
         return plans

@@ -65,6 +65,31 @@ TEST(MotionPrediction, DerivativesAreDifferencesOfItsSteps) {
   EXPECT_LT((column(VectorXd::Zero(4), kStep) - step.B.col(0)).norm(), 1e-2 * step.B.norm());
 }
 
+TEST(MotionPrediction, WhatPenetratesIsPartedSlowlyWhereTheScenesOrThePlantsSaySo) {
+  // A limited speed of recovery has no derivatives; the prediction has them all the same.
+  for (const double speed : {kInfinity, 0.05}) {
+    const scene::Scene scene = pusher_that_predicts(scene::TrackPrediction::kSecondOrder,
+                                                    [&](scene::SceneSpec& spec) { spec.step.recovery_speed = speed; });
+    MotionPrediction prediction(scene, scene.settings().track, 1);
+    PredictedStep step;
+    ASSERT_TRUE(prediction.linearize(0, Vector2d(0, 0.08), {}, VectorXd::Zero(1), step));  // by 2 cm
+    EXPECT_LT(step.v_next(1), 0.11) << "a plant's limit, not 2 cm in a step";
+  }
+}
+
+TEST(MotionPrediction, AKnotThatLastsLongerThanAStepHasNoMomentum) {
+  const scene::Scene scene = pusher_that_predicts(scene::TrackPrediction::kSecondOrder);
+  const ReferencePath slow(scene, roll_out(scene, VectorXd::Constant(1, 0.01), 10), 0.05);  // 0.2 s a knot
+  const VectorXd u = VectorXd::Zero(1);
+  std::vector<double> commands;
+  for (const double v : {0.0, -0.2}) {
+    TrackingMpc mpc(scene, scene.settings().track);
+    mpc.follow(slow);
+    commands.push_back(mpc.control(scene.initial_configuration(), 0, u, 0.2, Vector2d(0, v)).u(0));
+  }
+  EXPECT_EQ(commands[0], commands[1]);
+}
+
 TEST(MotionPrediction, AControllerWithMomentumBrakesWhatMoves) {
   for (const auto prediction : {scene::TrackPrediction::kQuasidynamic, scene::TrackPrediction::kSecondOrder}) {
     const scene::Scene scene = pusher_that_predicts(prediction);
@@ -103,6 +128,26 @@ TEST(MotionPrediction, MayBeCorrectedByWhatObjectsDidBesideIt) {
   const double plain = largest_error(scene::TrackPrediction::kQuasidynamic);
   EXPECT_GT(plain, 1e-3);
   EXPECT_LT(largest_error(scene::TrackPrediction::kCorrected), 0.8 * plain);
+}
+
+TEST(MotionPrediction, GoesByThePlantUnlessToldOtherwise) {
+  // On a plant with velocities `plant` is `second-order`, on one without `quasidynamic`, command by command.
+  const auto commands = [](scene::TrackPrediction prediction, plant::PlantKind kind) {
+    const scene::Scene scene = pusher_that_predicts(prediction, [](scene::SceneSpec& spec) {
+      spec.track.period = 0.02;
+      spec.track.replan = false;
+    });
+    const TrackedPlan plan = roll_out(scene, VectorXd::Constant(1, 0.01), 10);
+    const auto plant = plant::make_plant(kind, scene, {.step = 0.01});
+    dynamics::Trajectory motion = start_tracking(*plant, ReferencePath(scene, plan), plan.q.front());
+    track(*plant, scene, plan, plan.q.front(), {.controller = Controller::kMpc}, motion);
+    return motion.u;
+  };
+  using Prediction = scene::TrackPrediction;
+  const auto second = plant::PlantKind::kConvexSecondOrder, quasidynamic = plant::PlantKind::kQuasidynamic;
+  EXPECT_EQ(commands(Prediction::kPlant, second), commands(Prediction::kSecondOrder, second));
+  EXPECT_NE(commands(Prediction::kPlant, second), commands(Prediction::kQuasidynamic, second));
+  EXPECT_EQ(commands(Prediction::kPlant, quasidynamic), commands(Prediction::kQuasidynamic, quasidynamic));
 }
 
 TEST(MotionPrediction, ThatLooksAtTheMeasuredMotionIsRefusedAboutThePlan) {

@@ -82,11 +82,18 @@ TEST(TrackingMpc, RefusesScenesThatItCannotPredict) {
 
 TEST(TrackingMpc, AWarmPeriodAllocatesNothing) {
   if (!kCountsAllocations) GTEST_SKIP();
-  for (const auto linearization : {scene::TrackLinearization::kMeasured, scene::TrackLinearization::kReference}) {
+  using Prediction = scene::TrackPrediction;
+  using Linearization = scene::TrackLinearization;
+  constexpr std::pair<Prediction, Linearization> kKinds[] = {{Prediction::kQuasidynamic, Linearization::kMeasured},
+                                                             {Prediction::kQuasidynamic, Linearization::kReference},
+                                                             {Prediction::kSecondOrder, Linearization::kMeasured},
+                                                             {Prediction::kCorrected, Linearization::kMeasured}};
+  for (const auto& [prediction, linearization] : kKinds) {
     for (const double change_weight : {0.0, 1.0}) {
       const scene::Scene scene = with(hand_and_ball(), [&](scene::SceneSpec& spec) {
         spec.track.horizon = 4;
         spec.track.linearization = linearization;
+        spec.track.prediction = prediction;
         spec.track.change_weight = change_weight;
         spec.track.normal_force = 20;
         spec.step.effort_limits = true;

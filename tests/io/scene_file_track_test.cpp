@@ -22,7 +22,8 @@ TEST(SceneFileTrack, ReadsEverySetting) {
   const std::string path = folder.write(
       "a.deft.yaml",
       kScene +
-          "track: {period: 0.002, horizon: 7, linearization: reference, reference: nearest, kappa: 50, "
+          "track: {period: 0.002, horizon: 7, linearization: reference, prediction: corrected, reference: nearest, "
+          "kappa: 50, "
           "position_weight: 3, "
           "rotation_weight: 4, terminal_factor: 5, joint_weight: 6, command_weight: 8, change_weight: "
           "9, command_offset: "
@@ -36,6 +37,7 @@ TEST(SceneFileTrack, ReadsEverySetting) {
     EXPECT_EQ(s.period, 0.002);
     EXPECT_EQ(s.horizon, 7);
     EXPECT_EQ(s.linearization, scene::TrackLinearization::kReference);
+    EXPECT_EQ(s.prediction, scene::TrackPrediction::kCorrected);
     EXPECT_EQ(s.reference, scene::TrackReference::kNearest);
     EXPECT_EQ(s.kappa, 50);
     EXPECT_EQ(s.position_weight, 3);

@@ -137,6 +137,14 @@ TEST(SingleStepRrt, MayTakeItsGradientsFromSamples) {
   }
 }
 
+TEST(SingleStepRrt, SaysThatSamplesAreTooFew) {
+  for (const auto& [gradient, samples] : {std::pair{"first-order", 1}, {"zero-order", 5}}) {
+    const std::vector<std::string> settings{"plan.gradient=" + std::string(gradient),
+                                            "plan.gradient_samples=" + std::to_string(samples)};
+    EXPECT_THROW(Tree("planar_hand", settings, 7), InputError) << gradient;  // four joints
+  }
+}
+
 TEST(SingleStepRrt, TurnsTheBallOfThePlanarHandByAPlanThatHolds) {
   const scene::Scene scene = test::load_planning(
       "planar_hand", {"plan.search=single-step", "plan.goal_bias=0.3", "plan.nodes=6000", "plan.hold_steps=1"});

@@ -13,6 +13,12 @@ def followed_plants(study: Study) -> dict[str, dict]:
     return {name: how for name, how in study.settings["plants"].items() if "controller" in how}
 
 
+def executed_rows(study: Study, system: str, plant: str) -> Rows:
+    """Of the plans that count as found."""
+    found = {row["seed"] for row in study.found(system, "default")}
+    return [row for row in study.rows(system, "default", plant) if row["seed"] in found]
+
+
 def ratio_words(rows: Rows) -> str:
     """ "1.0, 1.8": p50 and p95 of how many times as long as the plan a run took; what is cut counts with the time it took."""
     ratios = [row["duration_s"] / row["plan_duration_s"] for row in rows if row["plan_duration_s"]]
@@ -36,11 +42,11 @@ def followed_rows(study: Study) -> list[list]:
     rows, plants = [], followed_plants(study)
     for name in study.systems():
         for k, (plant, how) in enumerate(plants.items()):
-            own = study.rows(name, "default", plant)
+            own = executed_rows(study, name, plant)
             if not own:
                 continue
             beside = [other for other, its in plants.items() if its["plant"] == how["plant"] and its["controller"] == "open-loop"]
-            open_loop = study.rows(name, "default", beside[0]) if beside and beside[0] != plant else []
+            open_loop = executed_rows(study, name, beside[0]) if beside and beside[0] != plant else []
             rows.append([name if k == 0 else "", plant, share(sum(row["arrived"] for row in own), len(own)), ratio_words(own),
                          median_words([100 * row["held_s"] / row["duration_s"] for row in own if row["duration_s"]]),
                          median_words([float(row["new_plans"]) for row in own]), worse_words(own, open_loop),
@@ -54,7 +60,7 @@ def failure_rows(study: Study) -> list[list]:
     for name in study.systems():
         counts: dict[tuple[str, str], list[int]] = {}
         for plant in followed_plants(study):
-            for row in study.rows(name, "default", plant):
+            for row in executed_rows(study, name, plant):
                 if not row["arrived"]:
                     counts.setdefault((plant, row["status"]), []).append(row["seed"])
         rows += [[name, plant, status, len(seeds), ", ".join(map(str, seeds[:6])) + (", …" if len(seeds) > 6 else "")]

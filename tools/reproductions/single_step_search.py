@@ -89,6 +89,7 @@ few where a search either arrives or does not; with {MANY} of them {"the orderin
 
 
 def seconds(runs: list[dict]) -> str:
+    """Least and most wall time of the seeds."""
     times = [run["wall_s"] for run in runs]
     return f"{min(times):.2g} … {max(times):.2g}"
 
@@ -174,7 +175,7 @@ quasi-dynamic contact models*, IEEE T-RO 2023: Fig. 9, Fig. 11, Table III. Scene
 Trees of {NODES} nodes, means of {SEEDS} seeds with the range between them, at the published settings and with the published contact
 samplers. **published**: exact steps, gradients smoothed at κ = 100, local metric, teleported regrasps. The others change one thing:
 the global (weighted Euclidean) metric; no regrasps (but the tree starts in touch, as published); exact gradients, not smoothed;
-steps that are smoothed too, as the public code has had it since; and gradients averaged over 100 exact steps under noise (σ = 0.1), of
+steps that are smoothed too, as the public code has had it since; and gradients of 100 exact steps under noise (σ = 0.1), of
 first and of zero order. Both measures follow the published evaluation: the closest
 distance is Σ w e² in metres and radians (w = 1 for positions), packing is the share of 1000 random poses of the box whose local distance to
 some node is below a threshold. All trees of a system are measured by the same smoothed metric, with the published code each by its own.
@@ -198,7 +199,7 @@ exact gradient, so steps from it fail; here a step that no command moves leaves 
 
 {table(["system", "analytic, published [s]", "deft [s]", "deft, smoothed steps [s]", "first order, published [s]", "deft [s]", "zero order, published [s]", "deft [s]"], times)}
 
-Published on sixteen cores, here with two threads. Gradients of first and zero order are means over 100 exact steps per node
+Published on sixteen cores, here with two threads. Gradients of first and zero order are of 100 exact steps per node under noise of 0.1
 (`plan.gradient`). Taken while the figures were made, on two cores of whatever machine that was, least and most of {SEEDS} seeds; `./run bench planning`
 measures it on a quiet one.
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "deft/core/index.hpp"
+#include "deft/dynamics/energy_step.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/plant/plant.hpp"
 #include "deft/plant/step_plant.hpp"
@@ -23,15 +24,12 @@ scene::Scene predicted_scene(const scene::Scene& scene, const scene::TrackSettin
     settings.step.uniqueness_check = false;
   });
   if (!has_momentum) return exact;
-  const double h = dynamics::make_step_model(scene)->h();
+  const double h = dynamics::required_step_length(scene);
   plant::PlantOptions options;
   options.damping_ratio = track.damping_ratio;
   options.joint_lag = track.joint_lag;
   options.object_damping = plant::object_damping(scene, track.object_damping, h);
-  return plant::plant_scene(plant::PlantKind::kConvexSecondOrder, exact, options, h)
-      .with([&](scene::SceneSettings& settings) {
-        settings.step.recovery_speed = scene.settings().step.recovery_speed;  // a limited one has no derivatives
-      });
+  return plant::plant_scene(plant::PlantKind::kConvexSecondOrder, exact, options, h);
 }
 
 }  // namespace
@@ -39,19 +37,25 @@ scene::Scene predicted_scene(const scene::Scene& scene, const scene::TrackSettin
 MotionPrediction::MotionPrediction(const scene::Scene& scene, const scene::TrackSettings& settings, int steps)
     : has_momentum_(settings.prediction == scene::TrackPrediction::kSecondOrder),
       scene_(predicted_scene(scene, settings, has_momentum_)),
+      // A limited speed of recovery has no derivatives.
+      smooth_scene_(scene_.with([](scene::SceneSettings& changed) { changed.step.recovery_speed = kInfinity; })),
       models_(to_size(steps)),
       beside_(dynamics::make_step_model(scene_)),
-      differentiator_(scene_) {
+      differentiator_(smooth_scene_) {
   for (Models& models : models_) {
     models.exact = dynamics::make_step_model(scene_);
-    models.smooth = dynamics::make_step_model(scene_);
+    models.smooth = dynamics::make_step_model(smooth_scene_);
     models.smooth->set_kappa(settings.kappa);
   }
 }
 
 void MotionPrediction::begin_at(const VectorXd& q, const VectorXd& v) {
   start_.q = q;
-  if (has_momentum_) start_.v = v;
+  if (!has_momentum_) return;
+  if (v.size() > 0)
+    start_.v = v;
+  else
+    start_.v.setZero(scene_.nv());
 }
 
 bool MotionPrediction::linearize(int k, const VectorXd& q, const VectorXd& v, const VectorXd& u, PredictedStep& step) {

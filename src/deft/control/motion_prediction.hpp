@@ -21,15 +21,15 @@ inline constexpr Eigen::Index kWatchedContacts = 8;
 struct PredictedStep {
   Eigen::MatrixXd A, B;              // nx × nx, nx × nu
   Eigen::VectorXd q_next, v_next;    // exact; v_next: empty without momentum
-  Eigen::VectorXd drift;             // of the end beside the nominal configuration that follows it, size nx
+  Eigen::VectorXd drift;             // of the end beside the nominal point that follows, size nx; the controller's
   Eigen::VectorXd force;             // smoothed normal forces of the watched contacts [N]; 0 where there are fewer
   Eigen::MatrixXd force_x, force_u;  // their derivatives, kWatchedContacts × nx, × nu
   int contacts = 0;                  // of the step, all of them
 };
 
-/// The steps by which a controller predicts: those of the scene's quasidynamic model or, with
-/// settings.prediction: second-order, the convex steps of second order of the same length, whose joints and objects
-/// are damped as those of plants are (plant/README.md).
+/// The steps by which a controller predicts: with settings.prediction: second-order the convex steps of second order of
+/// the scene's length, whose joints and objects are damped as those of plants are (plant/README.md), otherwise those of
+/// the scene's quasidynamic model.
 class MotionPrediction {
  public:
   /// @param scene  is copied. @param steps  that are kept apart, so that each starts from its own solution of the
@@ -37,10 +37,16 @@ class MotionPrediction {
   /// @throws InputError as StepDifferentiator and make_step_model.
   MotionPrediction(const scene::Scene& scene, const scene::TrackSettings& settings, int steps);
 
+  MotionPrediction(const MotionPrediction&) = delete;  // models point to its scenes
+  MotionPrediction& operator=(const MotionPrediction&) = delete;
+
+  /// Length of a step [s].
+  double h() const { return beside_->h(); }
   /// nx.
   Eigen::Index state_size() const { return (has_momentum_ ? 2 : 1) * scene_.nv(); }
   bool has_momentum() const { return has_momentum_; }
-  /// Step number k from (q, v) under u, v ignored without momentum. Warm calls allocate nothing.
+  /// Step number k from (q, v) under u; v is ignored without momentum, and empty at rest. Sets all of `step` but its
+  /// drift to what was found, that to 0. Warm calls allocate nothing.
   /// @returns false if a step or a derivative failed.
   bool linearize(int k, const Eigen::VectorXd& q, const Eigen::VectorXd& v, const Eigen::VectorXd& u,
                  PredictedStep& step);
@@ -55,7 +61,8 @@ class MotionPrediction {
   void keep(PredictedStep& step) const;
 
   bool has_momentum_;
-  scene::Scene scene_;
+  scene::Scene scene_;         // of the exact steps
+  scene::Scene smooth_scene_;  // of the smoothed ones, which are differentiated
   std::vector<Models> models_;
   std::unique_ptr<dynamics::StepModel> beside_;
   dynamics::StepDifferentiator differentiator_;

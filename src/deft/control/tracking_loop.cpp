@@ -35,11 +35,14 @@ constexpr double kSplice_s = 0.2;       // of their speed: commands may be so fa
 
 std::vector<double> to_vector(const VectorXd& v) { return {v.data(), v.data() + v.size()}; }
 
+bool has_velocities(const plant::Plant& plant) {
+  return plant.name() != plant::to_string(plant::PlantKind::kQuasidynamic);
+}
+
 /// The settings of the scene; what predicts, if they leave it open, goes by the plant.
 scene::TrackSettings settings_for(const plant::Plant& plant, const scene::Scene& scene) {
   scene::TrackSettings settings = scene.settings().track;
-  const bool has_velocities = plant.name() != plant::to_string(plant::PlantKind::kQuasidynamic);
-  if (settings.prediction == scene::TrackPrediction::kOfPlant && has_velocities &&
+  if (settings.prediction == scene::TrackPrediction::kPlant && has_velocities(plant) &&
       settings.linearization == scene::TrackLinearization::kMeasured)
     settings.prediction = scene::TrackPrediction::kSecondOrder;
   return settings;
@@ -173,6 +176,8 @@ class Run {
   /// low-pass filtered. So neither delay nor filter lags behind a motion that goes as planned.
   void observe() {
     const bool is_measured = sensor_.measure(plant_.state().q, measured_);
+    // The deviation jumps where there was none before, or long ago, or where the clock jumps.
+    is_fresh_ = first_ || blind_s_ > kBlind_s || settings_.reference == scene::TrackReference::kNearest;
     blind_s_ = is_measured ? 0 : blind_s_ + settings_.period;
     path_->configuration(knot_, reference_);
     if (is_measured && of_old_path_ == 0) {
@@ -192,17 +197,25 @@ class Run {
     end_error_ = object_error(scene_, estimate_, q_end_);
   }
 
-  /// From period to period, filtered as the deviation is.
+  /// Of joints as they are measured; of objects that of the reference, and how their deviation from it changes,
+  /// filtered.
   void estimate_velocity() {
     if (!mpc_ || settings_.prediction != scene::TrackPrediction::kSecondOrder) return;
-    if (ticks_ == 0) {
-      velocity_.setZero(scene_.nv());
-    } else {
-      scene::difference(scene_.model(), last_estimate_, estimate_, motion_of_period_);
-      velocity_ += (motion_of_period_ / settings_.period - velocity_) * settings_.period /
-                   (settings_.period + settings_.filter_time);
+    if (ticks_ == 0) velocity_ = deviation_rate_ = VectorXd::Zero(scene_.nv());
+    path_->configuration(knot_ + advance_of_clock(), then_);
+    scene::difference(scene_.model(), reference_, then_, velocity_);
+    velocity_ /= settings_.period;
+    if (is_fresh_) deviation_rate_.setZero();
+    if (last_deviation_.size() > 0 && !is_fresh_)
+      deviation_rate_ += ((deviation_ - last_deviation_) / settings_.period - deviation_rate_) * settings_.period /
+                         (settings_.period + settings_.filter_time);
+    velocity_ += deviation_rate_;
+    for (Eigen::Index i = 0; i < scene_.nu() && last_measured_.size() > 0; ++i) {
+      const int at = scene_.command_coordinates()[to_size(i)];
+      velocity_(scene_.actuated()[to_size(i)]) = (measured_(at) - last_measured_(at)) / settings_.period;
     }
-    last_estimate_ = estimate_;
+    last_deviation_ = deviation_;
+    last_measured_ = measured_;
   }
 
   std::size_t oldest() const { return to_size(ticks_ + 1) % knots_.size(); }
@@ -217,7 +230,10 @@ class Run {
       return at_end() ? TrackWord::kSettling : TrackWord::kOpenLoop;
     }
     next_u_ = u_;
-    if (blind_s_ > kBlind_s) return TrackWord::kBlind;
+    if (blind_s_ > kBlind_s) {
+      mpc_->pause();
+      return TrackWord::kBlind;
+    }
     const double period_share = advance_of_clock();
     const double time_to_next =
         std::max(path_->time_at(std::min(knot_ + 1, double(path_->knots()))) - path_->time_at(knot_), path_->plan().h);
@@ -296,6 +312,7 @@ class Run {
     of_old_path_ = sensor_.delay();
     path_->configuration(0, reference_);
     deviation_ = scene_.model().difference(reference_, estimate_);
+    if (last_deviation_.size() > 0) last_deviation_ = deviation_;
   }
 
   /// Whether objects and commands are where a plan begins.
@@ -392,7 +409,7 @@ class Run {
   Sensor sensor_;
   Actuator actuator_;
   VectorXd q_end_, u_, next_u_, u_now_, u_then_, measured_, estimate_, expected_, speeds_, reference_, then_,
-      deviation_, innovation_, velocity_, last_estimate_, motion_of_period_;
+      deviation_, innovation_, velocity_, deviation_rate_, last_deviation_, last_measured_;
   std::vector<double> knots_;  // ring of the sensor's delay: where the reference was
   scene::SceneState poses_, reference_poses_;
   std::vector<dynamics::ContactRecord> contacts_;
@@ -404,6 +421,7 @@ class Run {
   int plans_ = 0, searches_ = 0, refused_ = 0;  // that were followed; begun; that found nothing, in a row
   int tries_at_end_ = 0;                        // searches begun there
   int of_old_path_ = 0;                         // measurements to come
+  bool is_fresh_ = true;                        // the deviation jumps in this period
   bool first_ = true, searching_ = false, wants_search_ = false, search_failed_ = false;
   std::string why_none_;  // no plan was found
   TrackEnd end_;
@@ -431,7 +449,7 @@ Trajectory start_tracking(const plant::Plant& plant, const ReferencePath& path, 
   for (int i = 0; i < kNumTrackWords; ++i) motion.track_words.emplace_back(to_string(static_cast<TrackWord>(i)));
   motion.t.push_back(0);
   motion.q.push_back(to_vector(q_start));
-  if (plant.name() != plant::to_string(plant::PlantKind::kQuasidynamic))
+  if (has_velocities(plant))
     motion.v.push_back(path.plan().v_start.size() > 0 ? to_vector(path.plan().v_start)
                                                       : std::vector<double>(scene.nv(), 0.0));
   scene::SceneState state = scene.make_state();

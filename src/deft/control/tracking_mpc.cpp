@@ -17,7 +17,6 @@
 namespace deft::control {
 
 using Eigen::Index;
-using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 namespace {
@@ -26,9 +25,8 @@ constexpr double kFaster = 2;   // the controller may move joint targets faster 
 constexpr double kPrice = 1e4;  // of a soft limit that is exceeded, per rad or m, or share of the force limit
 constexpr double kObserver_s = 0.5;  // [s], in which, at the end of the path, the price of a deviation that lasts
                                      // fades, and bias is estimated
+constexpr double kAsLong = 1e-6;     // relative: knots longer than a step by less are as long
 constexpr double kMostBias = 0.05;   // [rad, m], of that offset: more is not play but something in the way
-constexpr Index kWatched = kWatchedContacts;
-
 }  // namespace
 
 void check_trackable(const scene::Scene& scene, const scene::TrackSettings& settings) {
@@ -98,8 +96,8 @@ struct TrackingMpc::Impl {
 
   void size_program() {
     const Index nx = prediction.state_size(), nu = scene.nu();
-    const Index rows =
-        2 * static_cast<Index>(limited.size()) + kWatched + (std::isfinite(settings.normal_force) ? kWatched : 0);
+    const Index rows = 2 * static_cast<Index>(limited.size()) + kWatchedContacts +
+                       (std::isfinite(settings.normal_force) ? kWatchedContacts : 0);
     qp.x_start.setZero(nx);
     qp.u_before.setZero(nu);
     qp.stages.resize(to_size(settings.horizon) + 1);
@@ -129,7 +127,7 @@ struct TrackingMpc::Impl {
     drift.setZero(scene.nv());
     periods = 0;
     if (!estimates_drift()) return;
-    const double in_a_step = path->plan().h / settings.period;
+    const double in_a_step = prediction.h() / settings.period;
     before.resize(to_size(std::max(1, static_cast<int>(std::lround(in_a_step)))));
   }
 
@@ -211,12 +209,27 @@ struct TrackingMpc::Impl {
     qp.x_start.setZero();
     for (std::size_t k = 0; k < N; ++k) {
       u_model[k] = u_nominal[k] + bias;
-      const VectorXd& v_from = k == 0 ? v_now : steps[k - 1].v_next;
+      const double steps_long =
+          std::max(1.0, (path->time_at(knot + double(k) + 1) - path->time_at(knot + double(k))) / prediction.h());
+      const bool is_slow = steps_long > 1 + kAsLong;
+      const VectorXd& v_from = is_slow ? at_rest : k == 0 ? v_now : steps[k - 1].v_next;
       if (!prediction.linearize(static_cast<int>(k), q_nominal[k], v_from, u_model[k], steps[k])) return false;
+      if (is_slow) leave_out_momentum(steps[k]);
       q_nominal[k + 1] = steps[k].q_next;
-      steps[k].drift.head(scene.nv()) = drift;
+      steps[k].drift.head(scene.nv()) = steps_long * drift;
     }
     return true;
+  }
+
+  /// Of a knot that lasts longer than a step, in which what moves comes to the rest of a quasidynamic one.
+  void leave_out_momentum(PredictedStep& step) const {
+    if (!prediction.has_momentum()) return;
+    const Index nv = scene.nv();
+    step.v_next.setZero();
+    step.A.rightCols(nv).setZero();
+    step.A.bottomRows(nv).setZero();
+    step.B.bottomRows(nv).setZero();
+    step.force_x.rightCols(nv).setZero();
   }
 
   /// @returns false if weights times errors are too large for numbers.
@@ -257,9 +270,9 @@ struct TrackingMpc::Impl {
       }
     }
     // Contacts push: the linear model of a force must not pull. Nor may it push more than is allowed.
-    for (Index c = 0; c < kWatched; ++c, ++row) watch(step, c, -1, 0, stage, row);
+    for (Index c = 0; c < kWatchedContacts; ++c, ++row) watch(step, c, -1, 0, stage, row);
     if (!std::isfinite(settings.normal_force)) return;
-    for (Index c = 0; c < kWatched; ++c, ++row) watch(step, c, 1 / settings.normal_force, 1, stage, row);
+    for (Index c = 0; c < kWatchedContacts; ++c, ++row) watch(step, c, 1 / settings.normal_force, 1, stage, row);
   }
 
   /// factor · (force of contact c) ≤ limit.
@@ -310,6 +323,7 @@ struct TrackingMpc::Impl {
   std::vector<VectorXd> before;  // ring: the estimates of a step's time
   VectorXd expected;             // where a step leads from the oldest of them
   std::size_t periods = 0;       // since they were forgotten
+  VectorXd at_rest;              // size 0: no velocity
   VectorXd v_next, error, offset;
   double last_knot = std::numeric_limits<double>::quiet_NaN();
   solvers::horizon::HorizonQp qp;
@@ -321,6 +335,8 @@ struct TrackingMpc::Impl {
 TrackingMpc::TrackingMpc(const scene::Scene& scene, const scene::TrackSettings& settings)
     : impl_(new Impl(scene, settings)) {}
 TrackingMpc::~TrackingMpc() = default;
+
+void TrackingMpc::pause() { impl_->forget_drift(); }
 
 int TrackingMpc::horizon() const { return impl_->settings.horizon; }
 

@@ -53,6 +53,8 @@ class TrackingMpc {
   /// or NaN, and without a path.
   const TrackingResult& control(const Eigen::VectorXd& q, double knot, const Eigen::VectorXd& u_now,
                                 double time_to_next, const Eigen::VectorXd& velocity = {});
+  /// To be called where periods are left out: what was learned from the last ones is forgotten.
+  void pause();
   /// N, the steps of the horizon, each of the plan's length.
   int horizon() const;
 

@@ -102,10 +102,11 @@ constexpr auto kVisitPlanSettings = [](auto& s, auto&& visit) {
   visit(
       SettingInfo{"metric_limit", "1", "single-step: targets further from every node are dropped", kPositiveOrInfinite},
       s.metric_limit);
-  visit(SettingInfo{"gradient", "",
-                    "single-step: of the step smoothed at kappa, or exact steps under noise, by the mean of their "
-                    "Jacobians or by a fit to their motions"},
-        s.gradient);
+  visit(
+      SettingInfo{"gradient", "",
+                  "single-step: analytic: of the step smoothed at kappa; of exact steps under noise, first-order: the "
+                  "mean of their Jacobians, zero-order: a fit to their motions"},
+      s.gradient);
   visit(SettingInfo{"gradient_samples", "1", "single-step: exact steps per node that are averaged", kCount},
         s.gradient_samples);
   visit(SettingInfo{"gradient_sigma", "rad, m", "single-step: standard deviation of their joint targets"},

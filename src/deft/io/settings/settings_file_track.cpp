@@ -24,7 +24,8 @@ constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
         s.linearization);
   visit(SettingInfo{"prediction", "",
                     "by the scene's steps; by steps of second order, which have momentum; plant: by these where the "
-                    "plant has velocities; or by the first, corrected by what objects did beside them lately"},
+                    "plant has velocities and the horizon is linearised about the measured motion; corrected: by the "
+                    "first and what objects did beside them lately"},
         s.prediction);
   visit(
       SettingInfo{"reference", "", "the point of the plan that is due: by the clock, or nearest to the measured state"},

@@ -66,7 +66,8 @@ struct SingleStepRrt::Worker : WorkerContext {
     return true;
   }
 
-  /// The same of exact steps under ū + w: c = q⁺(q, ū) ⊕ E[y], B = E[∂y/∂u], y the samples' motions beside that step.
+  /// The same of exact steps under ū + w: c = q⁺(q, ū) ⊕ E[y], y the samples' motions beside that step, and B =
+  /// E[∂y/∂u] or the fit of y to w.
   bool average(const Eigen::VectorXd& q, std::uint64_t seed, Growth& growth) {
     const bool first_order = settings->gradient == scene::TreeGradient::kFirstOrder;
     bundle_gradient(steps.scene(), *batch, {.q = q}, command_at(q),
@@ -131,6 +132,12 @@ SingleStepRrt::SingleStepRrt(const scene::Scene& scene, const Goal& goal, const 
       metric_(scene, goal, scene.settings().plan.metric, scene.settings().plan.metric_gamma),
       shared_(scene, goal, deadline_) {
   workers_.push_back(std::make_unique<Worker>(scene, goal, shared_));
+  const scene::PlanSettings& settings = scene.settings().plan;
+  const auto least = settings.gradient == scene::TreeGradient::kFirstOrder ? 2 : static_cast<int>(scene.nu()) + 2;
+  if (settings.gradient != scene::TreeGradient::kAnalytic && settings.gradient_samples < least)
+    throw InputError({scene.spec().file, 0, 0},
+                     fmt::format("plan.gradient_samples: {} are too few for plan.gradient: {}; valid: {} or more",
+                                 settings.gradient_samples, to_string(settings.gradient), least));
   Growth growth;
   if (!workers_.front()->linearize(q, seed_of(seed, 0), growth))
     throw InputError({scene.spec().file, 0, 0},

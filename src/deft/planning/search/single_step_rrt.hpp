@@ -18,8 +18,9 @@ namespace deft::planning {
 ///   with settings.grasp_share a regrasp at the node, otherwise one step with u = ū + δu,
 ///   δu = argmin ‖W (q_target ⊖ c − B δu)‖² + λ‖δu‖²,  ‖δu‖ ≤ ε, joint limits.
 /// Steps are exact, or smoothed at κ as in the code beside the paper (settings.extend); what that reaches is not true.
-/// With settings.gradient c and B are means over exact steps under noise instead (dynamics/batch/bundled_gradient.hpp),
-/// whose seed is seed_of(seed, number of the iteration + 1), and seed_of(seed, 0) at the root.
+/// Unless settings.gradient is analytic, c is the mean of exact steps of length h under noise and B the mean of their
+/// Jacobians, or the fit to their motions (dynamics/batch/bundled_gradient.hpp), whose seed is seed_of(seed, number of
+/// the iteration + 1), and seed_of(seed, 0) at the root and a grasp at the start.
 ///
 /// Deviations from Pang, Suh, Yang and Tedrake (IEEE T-RO 2023, algorithm 2): the least squares know the limits instead
 /// of being clipped to them; rotations are differences on SO(3); regrasps may be motions; a batch is chosen from the
@@ -28,8 +29,9 @@ class SingleStepRrt final : public SearchTree {
  public:
   /// @param scene  of planning_scene; must outlive this object, as `goal`. @param q, u  the root's configuration and
   /// command.
-  /// @throws InputError if the start has no smoothed step, or no contact if settings.start_grasp wants one, or as
-  /// PlanningSteps, Hand, BaselineSampler, PoseBox and ReachableMetric.
+  /// @throws InputError for too few samples of a gradient, if the start has no smoothed step or averaged gradient, or
+  /// no contact if settings.start_grasp wants one, or as PlanningSteps, Hand, BaselineSampler, PoseBox and
+  /// ReachableMetric.
   SingleStepRrt(const scene::Scene& scene, const Goal& goal, const Eigen::VectorXd& q, const Eigen::VectorXd& u,
                 std::uint64_t seed);
   ~SingleStepRrt() override;

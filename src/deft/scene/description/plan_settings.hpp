@@ -74,8 +74,8 @@ struct PlanSettings {
   double metric_limit = std::numeric_limits<double>::infinity();  // > 0, targets further than it from every node are
                                                                   // dropped
   TreeGradient gradient = TreeGradient::kAnalytic;                // of smoothed steps, or averaged over samples
-  int gradient_samples = 100;                                     // ≥ 1, exact steps per node that are averaged
-  double gradient_sigma = 0.1;                     // > 0, standard deviation of their joint targets [rad, m]
+  int gradient_samples = 100;   // exact steps per node that are averaged; first order: ≥ 2, zero order: ≥ nu + 2
+  double gradient_sigma = 0.1;  // > 0, standard deviation of their joint targets [rad, m]
   CommandRule command = CommandRule::kBounded;     // least squares within their bounds, or clipped to them
   bool start_grasp = false;                        // the tree grows from a sampled contact, not from the start
   Extend extend = Extend::kExact;                  // the dynamics of its steps

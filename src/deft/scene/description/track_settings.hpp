@@ -13,7 +13,7 @@ enum class TrackLinearization { kMeasured, kReference };
 /// By what the controller predicts: the scene's quasidynamic steps; convex steps of second order, whose state has a
 /// velocity; the second where the plant has velocities, else the first; or the first, corrected by what objects did
 /// beside them lately.
-enum class TrackPrediction { kQuasidynamic, kSecondOrder, kOfPlant, kCorrected };
+enum class TrackPrediction { kQuasidynamic, kSecondOrder, kPlant, kCorrected };
 /// Which point of the plan is due: that of the clock, or the one nearest to the measured state.
 enum class TrackReference { kTimed, kNearest };
 /// The words of scene files.
@@ -28,7 +28,7 @@ struct TrackSettings {
   double period = 0.005;                                             // [s] > 0, of the control loop
   int horizon = 3;                                                   // N ≥ 1, in steps of the plan
   TrackLinearization linearization = TrackLinearization::kMeasured;  // about what the horizon is linearised
-  TrackPrediction prediction = TrackPrediction::kOfPlant;            // by what steps it predicts
+  TrackPrediction prediction = TrackPrediction::kPlant;              // by what steps it predicts
   TrackReference reference = TrackReference::kTimed;                 // which point of the plan is due
   double kappa = 1e4;                                                // [1/J] > 0, of the smoothed steps
   double position_weight = 100, rotation_weight = 10;  // ≥ 0, of objects' errors [1/m², 1/rad²]; joints of objects
