@@ -44,6 +44,7 @@ class MotionPrediction {
   double h() const { return beside_->h(); }
   /// nx.
   Eigen::Index state_size() const { return (has_momentum_ ? 2 : 1) * scene_.nv(); }
+  /// Whether steps are of second order.
   bool has_momentum() const { return has_momentum_; }
   /// Step number k from (q, v) under u; v is ignored without momentum, and empty at rest. Sets all of `step` but its
   /// drift to what was found, that to 0. Warm calls allocate nothing.
