@@ -107,9 +107,12 @@ def small_trees(m: Measured) -> str:
     rows = [[mark, *(f"{np.median(at[metric][:, k]):.2f} ({np.quantile(at[metric][:, k], 0.25):.2f} … {np.quantile(at[metric][:, k], 0.75):.2f})" for metric in at),
              f"{np.mean(at['local'][:, k] > at['global'][:, k]):.0%}"] for k, mark in enumerate(marks) if mark >= 20]  # fmt: skip
     brooms = {metric: np.array([broom(tree) for tree in trees]) for metric, trees in m.trees.items()}
-    first = next((mark for k, mark in enumerate(marks) if mark >= 20 and np.median(at["local"][:, k] - at["global"][:, k]) > 0), None)
+    gains = [np.median(at["local"][:, k] - at["global"][:, k]) for k in range(len(marks))]
+    first = next((mark for k, mark in enumerate(marks) if mark >= 20 and min(gains[k:]) > 0), None)
     ahead = (
-        f"The local metric packs more in the median from {first} nodes on" if first else "The local metric never packs more in the median"
+        f"The median difference is in favour of the local metric from {first} nodes on"
+        if first
+        else "At the end the median difference is not in favour of the local metric"
     )
     return f"""Packing ratio, median and quartiles of {TREES} seeds, and in how many of them the local metric packs more:
 
