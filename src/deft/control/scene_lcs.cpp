@@ -116,8 +116,7 @@ LinearVelocity SceneLinearizer::Impl::linearize_velocity(const dynamics::State& 
   const VectorXd delta = -factor.solve(result.problem.b);
   result.delta = delta;
   const dynamics::EnergyPoint point{*scene, state, result, u, delta, h, at.t, v};
-  differentiator.configuration(point, G_q);
-  differentiator.velocity(point, G_v);
+  differentiator.jacobians(point, G_q, G_v);
   const VectorXd drives = dynamics::command_stiffness(*scene);
   MatrixXd G_u = MatrixXd::Zero(nv, nu);
   for (int i = 0; i < nu; ++i) G_u(scene->actuated()[i], i) = -drives(i);

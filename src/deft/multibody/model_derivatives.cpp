@@ -74,12 +74,12 @@ void add_inertia(const SpatialInertia& part, SpatialInertia& sum) {
 // ------------------------------------------------------------------------------------- derivatives of bias forces
 
 /// What bias_derivative works on, in the letters of README.md: constants of the model, the columns S at q, and per
-/// column (X) or per Pinocchio joint (all others) what depends on v.
+/// column (X, W, E, G) or per Pinocchio joint (all others) what depends on v.
 struct BiasTerms {
   const ModelTables& tables;
   const pinocchio::Data& data;
   const SpatialColumns& S;
-  SpatialColumns &X, &a, &V, &F;
+  SpatialColumns &X, &W, &E, &G, &a, &V, &F;
   std::vector<Matrix6>& N;
   std::vector<SpatialInertia>& inertia;
 };
@@ -120,31 +120,25 @@ void compose(BiasTerms& t) {
   }
 }
 
-struct BiasEntry { double by_q = 0, by_v = 0; };
-
-/// The derivatives of entry c by q_i and v_i. With U and b the parts of V and a of i's joint that stay, W = S_i × U,
-/// what joint d carries, the outboard one of c's and i's joints, changes by
-///   S_i ×* F_d − I_d (S_i × b − W × U) − N_d W  with q_i and by  N_d S_i + I_d (X_i × S_i − S_i × U)  with v_i.
-/// @param is_outboard  d is i's joint; otherwise it is c's, and (S_i × S_c)·F cancels S_c·(S_i ×* F).
-BiasEntry bias_entry(const BiasTerms& t, const Eigen::VectorXd& v, int c, int i, bool is_outboard) {
-  const auto& joints = t.tables.pinocchio_joints;
-  const std::size_t l = t.tables.column_joint[i], d = is_outboard ? l : t.tables.column_joint[c];
-  Vector6 U = t.V.col(l), b = t.a.col(l);
-  if (joints[l].kind == JointKind::kFree && i >= joints[l].v + 3) {
-    for (int r = joints[l].v; r < joints[l].v + 3; ++r) {
-      U -= t.S.col(r) * v(r);
-      b -= cross_twist(t.X.col(r), t.S.col(r) * v(r));
+/// Per column i, what moving along it does whatever it carries: with U and b the parts of V and a of i's joint that
+/// stay,  W = S_i × U,  E = S_i × b − W × U  and  G = X_i × S_i − W.  What a joint d that i carries bears changes by
+///   S_i ×* F_d − I_d E − N_d W  with q_i and by  N_d S_i + I_d G  with v_i.
+void find_column_terms(const Eigen::VectorXd& v, BiasTerms& t) {
+  for (int i = 0; i < v.size(); ++i) {
+    const int l = t.tables.column_joint[i];
+    const PinocchioJoint& joint = t.tables.pinocchio_joints[l];
+    Vector6 U = t.V.col(l), b = t.a.col(l);
+    if (joint.kind == JointKind::kFree && i >= joint.v + 3) {
+      for (int r = joint.v; r < joint.v + 3; ++r) {
+        U -= t.S.col(r) * v(r);
+        b -= cross_twist(t.X.col(r), t.S.col(r) * v(r));
+      }
     }
+    const Vector6 S_i = t.S.col(i), W = cross_twist(S_i, U);
+    t.W.col(i) = W;
+    t.E.col(i) = cross_twist(S_i, b) - cross_twist(W, U);
+    t.G.col(i) = cross_twist(t.X.col(i), S_i) - W;
   }
-  const Vector6 S_i = t.S.col(i), S_c = t.S.col(c), W = cross_twist(S_i, U);
-  Vector6 change = -times(t.inertia[d], cross_twist(S_i, b) - cross_twist(W, U)) - t.N[d] * W;
-  if (is_outboard) change += cross_wrench(S_i, t.F.col(d));
-  BiasEntry out{.by_q = S_c.dot(change)};
-  const auto& movers = t.tables.movers[c];
-  if (is_outboard && std::binary_search(movers.begin(), movers.end(), i))
-    out.by_q += cross_twist(S_i, S_c).dot(t.F.col(t.tables.column_joint[c]));
-  out.by_v = S_c.dot(t.N[d] * S_i + times(t.inertia[d], cross_twist(t.X.col(i), S_i) - W));
-  return out;
 }
 
 }  // namespace
@@ -245,29 +239,38 @@ void Model::bias_derivative(Kinematics& kinematics, const Eigen::VectorXd& v, Ei
   if (v.size() != nv())
     throw std::invalid_argument(fmt::format("v has {} entries, the model needs {}", v.size(), nv()));
   Kinematics::Impl& k = *kinematics.impl_;
-  BiasTerms terms{*impl_, k.data, k.J, k.bias_X, k.bias_a, k.bias_V, k.bias_F, k.bias_N, k.inertia};
+  BiasTerms terms{*impl_,   k.data,   k.J,      k.bias_X, k.bias_W, k.bias_E,
+                  k.bias_G, k.bias_a, k.bias_V, k.bias_F, k.bias_N, k.inertia};
   find_body_terms(v, terms);
   compose(terms);
+  find_column_terms(v, terms);
   by_q.setZero(nv(), nv());
   by_v.setZero(nv(), nv());
-  const auto fill = [&](int c, int i, bool is_outboard) {
-    const BiasEntry entry = bias_entry(terms, v, c, i, is_outboard);
-    by_q(c, i) = entry.by_q;
-    by_v(c, i) = entry.by_v;
-  };
-  // c's joint is i's, or carries it.
   const auto& joints = impl_->pinocchio_joints;
-  for (std::size_t l = 1; l < joints.size(); ++l) {
-    for (int i = joints[l].v; i < joints[l].v + joints[l].nv; ++i) {
-      for (std::size_t j = l; j > 0; j = impl_->pinocchio.parents[j]) {
-        for (int c = joints[j].v; c < joints[j].v + joints[j].nv; ++c) fill(c, i, true);
+  // c's joint is i's, or carries it: what i's joint l carries moves as a whole.
+  for (int i = 0; i < nv(); ++i) {
+    const int l = impl_->column_joint[i];
+    const Vector6 change_q = cross_wrench(k.J.col(i), k.bias_F.col(l)) - times(k.inertia[l], k.bias_E.col(i)) -
+                             k.bias_N[l] * k.bias_W.col(i);
+    const Vector6 change_v = k.bias_N[l] * k.J.col(i) + times(k.inertia[l], k.bias_G.col(i));
+    for (std::size_t j = l; j > 0; j = impl_->pinocchio.parents[j]) {
+      for (int c = joints[j].v; c < joints[j].v + joints[j].nv; ++c) {
+        by_q(c, i) = k.J.col(c).dot(change_q);
+        by_v(c, i) = k.J.col(c).dot(change_v);
       }
     }
   }
-  // i's joint carries c's.
+  // i carries column c along, and S_c's turning cancels that of the force: (S_i × S_c)·F = −S_c·(S_i ×* F).
   for (int c = 0; c < nv(); ++c) {
+    const int d = impl_->column_joint[c];
+    const Vector6 IS = times(k.inertia[d], k.J.col(c)), NS = k.bias_N[d].transpose() * k.J.col(c);
     for (const int i : impl_->movers[c]) {
-      if (impl_->column_joint[i] != impl_->column_joint[c]) fill(c, i, false);
+      if (impl_->column_joint[i] == d) {
+        by_q(c, i) += cross_twist(k.J.col(i), k.J.col(c)).dot(k.bias_F.col(d));
+      } else {
+        by_q(c, i) = -k.bias_E.col(i).dot(IS) - k.bias_W.col(i).dot(NS);
+        by_v(c, i) = k.J.col(i).dot(NS) + k.bias_G.col(i).dot(IS);
+      }
     }
   }
 }

@@ -74,7 +74,8 @@ struct Kinematics::Impl {
                                           // world origin
   std::vector<SpatialInertia> inertia;    // of everything outboard of each Pinocchio joint
   Eigen::Matrix<double, 6, Eigen::Dynamic> turned;  // per velocity index i: S_i × the part of A that i leaves in place
-  Eigen::Matrix<double, 6, Eigen::Dynamic> bias_X;  // scratch of bias_derivative, per velocity; X there
+  Eigen::Matrix<double, 6, Eigen::Dynamic> bias_X, bias_W, bias_E, bias_G;  // scratch of bias_derivative, per velocity;
+                                                                            // X, W, E, G there
   Eigen::Matrix<double, 6, Eigen::Dynamic> bias_a, bias_V, bias_F;  // likewise, per Pinocchio joint; a, V, F there
   std::vector<Eigen::Matrix<double, 6, 6>> bias_N;                  // likewise; N there
   Eigen::Matrix<double, 6, Eigen::Dynamic> A, P;  // per Pinocchio joint: Σ S_c y_c of what carries it, Σ I A of what it

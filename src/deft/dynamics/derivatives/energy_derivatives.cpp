@@ -91,7 +91,7 @@ MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const
 }
 
 EnergyDifferentiator::EnergyDifferentiator(const scene::Scene& scene)
-    : scene_(&scene), M_(scene.nv(), scene.nv()), part_(M_), other_(M_), y_(scene.nv()) {
+    : scene_(&scene), M_(scene.nv(), scene.nv()), part_(M_), y_(scene.nv()) {
   // Objects that some body depends on together turn each other's inertia.
   const auto objects = scene.objects();
   for (std::size_t body = 0; body < scene.model().bodies().size(); ++body) {
@@ -104,26 +104,27 @@ EnergyDifferentiator::EnergyDifferentiator(const scene::Scene& scene)
   }
 }
 
-void EnergyDifferentiator::configuration(const EnergyPoint& at, MatrixXd& out) {
+void EnergyDifferentiator::jacobians(const EnergyPoint& at, MatrixXd& by_q, MatrixXd& by_v) {
   const scene::Scene& scene = at.scene;
   const scene::StepSettings& step = scene.settings().step;
-  out.setZero(scene.nv(), scene.nv());
+  by_q.setZero(scene.nv(), scene.nv());
   scene.model().gravity_derivative(at.state.kinematics, scene.spec().gravity_W, part_);
   const MatrixXd& gravity = part_;
   for (const scene::Robot& robot : scene.robots()) {
-    for (int i = 0; i < robot.nu; ++i) out(robot.first_v + i, robot.first_v + i) += robot.stiffness(i);
-    if (step.robot_gravity) out.middleRows(robot.first_v, robot.nu) -= gravity.middleRows(robot.first_v, robot.nu);
+    for (int i = 0; i < robot.nu; ++i) by_q(robot.first_v + i, robot.first_v + i) += robot.stiffness(i);
+    if (step.robot_gravity) by_q.middleRows(robot.first_v, robot.nu) -= gravity.middleRows(robot.first_v, robot.nu);
   }
   for (const scene::Object& object : scene.objects())
-    out.middleRows(object.first_v, object.nv) -= gravity.middleRows(object.first_v, object.nv);
+    by_q.middleRows(object.first_v, object.nv) -= gravity.middleRows(object.first_v, object.nv);
   if (at.second_order()) {
-    add_momentum(at, out);
-    add_object_damping(at, out);
+    add_momentum(at, by_q, by_v);
+    add_object_damping(at, by_q);
   } else if (step.dynamics == scene::Dynamics::kQuasidynamic) {
-    add_inertia(at, out);
+    add_inertia(at, by_q);
   }
-  add_wrenches(at, out);
-  clear_frozen(scene, out);
+  add_wrenches(at, by_q);
+  clear_frozen(scene, by_q);
+  if (at.second_order()) clear_frozen(scene, by_v);
 }
 
 void EnergyDifferentiator::add_inertia(const EnergyPoint& at, MatrixXd& out) {
@@ -166,14 +167,16 @@ void EnergyDifferentiator::add_inertia(const EnergyPoint& at, std::span<const sc
   }
 }
 
-/// M(δ/h² − v/h) + C(q, v)v by q; what is frozen has δ = 0 and no force.
-void EnergyDifferentiator::add_momentum(const EnergyPoint& at, MatrixXd& out) {
+/// M(δ/h² − v/h) + C(q, v)v by q and v; what is frozen has δ = 0 and no force.
+void EnergyDifferentiator::add_momentum(const EnergyPoint& at, MatrixXd& by_q, MatrixXd& by_v) {
   const multibody::Model& model = scene_->model();
   y_ = at.delta / (at.h * at.h) - at.v / at.h;
   model.inertia_derivative(at.state.kinematics, y_, part_);
-  out += part_;
-  model.bias_derivative(at.state.kinematics, at.v, part_, other_);
-  out += part_;
+  by_q += part_;
+  model.bias_derivative(at.state.kinematics, at.v, part_, by_v);
+  by_q += part_;
+  model.mass_matrix(at.state.kinematics, M_);
+  by_v -= M_ / at.h;
 }
 
 /// γ M_u δ/h by q, for one object after the other where they carry each other.
@@ -186,14 +189,6 @@ void EnergyDifferentiator::add_object_damping(const EnergyPoint& at, MatrixXd& o
     scene_->model().inertia_derivative(at.state.kinematics, y_, part_);
     out.middleRows(object.first_v, object.nv) += part_.middleRows(object.first_v, object.nv);
   }
-}
-
-void EnergyDifferentiator::velocity(const EnergyPoint& at, MatrixXd& out) {
-  const multibody::Model& model = scene_->model();
-  model.mass_matrix(at.state.kinematics, M_);
-  model.bias_derivative(at.state.kinematics, at.v, part_, out);
-  out -= M_ / at.h;
-  clear_frozen(*scene_, out);
 }
 
 VectorXd command_stiffness(const scene::Scene& scene) {

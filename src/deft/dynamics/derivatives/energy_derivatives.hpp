@@ -29,25 +29,25 @@ struct MassRule {
 /// The mass rule of one object. @param M  mass matrix at q, nv × nv.  @param h  step length [s].
 MassRule mass_rule(const scene::Scene& scene, const scene::Object& object, const Eigen::MatrixXd& M, double h);
 
-/// Jacobians of the energy's gradient. Keeps scratch: no allocation when `out` has the right size. One object per
-/// thread.
+/// Jacobians of the energy's gradient. Keeps scratch: no allocation when what it fills has the right size. One object
+/// per thread.
 class EnergyDifferentiator {
  public:
   explicit EnergyDifferentiator(const scene::Scene& scene);  // must outlive this object
-  /// ∂(Qδ + b)/∂q, nv × nv: springs, rotating inertia (with its scale) or momentum, gravity, wrenches.
-  void configuration(const EnergyPoint& at, Eigen::MatrixXd& out);
-  /// ∂(Qδ + b)/∂v of models of second order, nv × nv: −M/h and what the velocity-dependent forces do.
-  void velocity(const EnergyPoint& at, Eigen::MatrixXd& out);
+  /// @param by_q  ∂(Qδ + b)/∂q, nv × nv: springs, rotating inertia (with its scale) or momentum, gravity, wrenches.
+  /// @param by_v  ∂(Qδ + b)/∂v, nv × nv: −M/h and what the velocity-dependent forces do; untouched by models of first
+  ///              order.
+  void jacobians(const EnergyPoint& at, Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_v);
 
  private:
   void add_inertia(const EnergyPoint& at, Eigen::MatrixXd& out);
   void add_inertia(const EnergyPoint& at, std::span<const scene::Object> objects, Eigen::MatrixXd& out);
-  void add_momentum(const EnergyPoint& at, Eigen::MatrixXd& out);
+  void add_momentum(const EnergyPoint& at, Eigen::MatrixXd& by_q, Eigen::MatrixXd& by_v);
   void add_object_damping(const EnergyPoint& at, Eigen::MatrixXd& out);
 
   const scene::Scene* scene_;
   bool objects_are_separate_ = true;  // no object carries another
-  Eigen::MatrixXd M_, part_, other_;
+  Eigen::MatrixXd M_, part_;
   Eigen::VectorXd y_;
 };
 

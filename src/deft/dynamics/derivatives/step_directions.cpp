@@ -66,8 +66,7 @@ void StepDirections::update(const EnergyPoint& at, const solvers::contact::Conta
   else
     rows_.differentiate(at.state, contact::assemble_options(scene_->settings().step), at.result.problem, at.delta,
                         solution.force, contacts_, parts);
-  energy_.configuration(at, energy_q_);
-  if (has_v_) energy_.velocity(at, energy_v_);
+  energy_.jacobians(at, energy_q_, energy_v_);
 }
 
 /// Rows at q₁ are φ(q₁)e₁ + σ(q, q₁) + J(q₁)y with y = Γ(δ₀)(δ − δ₀), forces push by Γ(δ₀)ᵀJ(q₁)ᵀf.
