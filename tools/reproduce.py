@@ -9,7 +9,7 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       control       contact_mpc
       patch-contact the equivalent contact point of lines and surfaces; fails if a number of its page does
       error-against-h  pick_and_place, once `./run reproduce` has had the simulators of second order run again (without: what they last did)
-      sim-to-sim    sim_to_sim, likewise: plans in Drake and MuJoCo
+      sim-to-sim    sim_to_sim, likewise: plans in Drake
       feedback      feedback, likewise: plans followed in MuJoCo under disturbances
       plans-that-hold  plans_that_hold, likewise: success of the planner over seeds, and where its plans lead in MuJoCo and Drake
       worlds-disagree  worlds_disagree, likewise: where five worlds of second order part, and why

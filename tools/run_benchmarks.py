@@ -13,7 +13,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       plants      passive motions (fall, sliding, pendulum, rolling) in deft's second-order models, MuJoCo and Drake against closed forms
       error-against-h  a cube that an arm carries: second-order simulators against a converged one, by step length (an hour; what
                   out/error-against-h holds is not run again); --record: the page of pick and place reads it
-      sim-to-sim  plans of scenes/planning played open loop in Drake and MuJoCo, errors per segment (what out/sim-to-sim holds is not made again);
+      sim-to-sim  first plans of scenes/planning played open loop in Drake, errors per segment (what out/sim-to-sim holds is not made again);
                   arguments: systems; --record: the page sim_to_sim reads it
       feedback    plans of scenes/planning followed in MuJoCo under disturbances, open loop and with feedback (hours; what out/feedback holds
                   is not run again); arguments: systems; --quick: few seeds; --record: the page feedback reads it

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Repeats the commands of a run folder in Drake and writes what happened there as a run folder of the same layout; prints JSON.
 
-Usage: drake_plant.py RUN --out DIR [--step 0.001] [--approximation sap|lagged|similar|tamsi] [--contact hydroelastic|point] [--speed 0.5] [--segments] [--deft PROGRAM] …
+Usage: drake_plant.py RUN {--out DIR | --segments} [--step 0.001] [--approximation sap|lagged|similar|tamsi] [--contact hydroelastic|point] [--speed 0.5] [--deft PROGRAM] …
 
 RUN is a folder of `deft sim`, `plan` or `track`. The Drake model is built from the scene in it (drake_model.py): robots are springs of the
 scene's stiffness with damping D = step.joint_damping or max(2ζ√(K M_ii), K · lag); joint targets go linearly from knot to knot; the world starts at
@@ -240,7 +240,7 @@ def arguments_of(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="drake_plant.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = DrakeOptions()
     parser.add_argument("run", type=Path)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, help="run folder; not with --segments")
     parser.add_argument(
         "--deft", type=Path, default=Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build/release")) / "deft", help="the program deft"
     )
@@ -259,8 +259,12 @@ def arguments_of(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--speed", type=float, default=np.inf, help="[rad/s, m/s]: knots are moved apart until no joint target is faster")
     parser.add_argument("--settle", type=float, default=0.0, help="[s] for which the last command is held")
-    parser.add_argument("--segments", action="store_true", help="also plays each segment of a plan from the plan's own state")
+    parser.add_argument(
+        "--segments", action="store_true", help="plays each segment of a plan from the plan's own state, and prints where it ends"
+    )
     arguments = parser.parse_args(words)
+    if arguments.segments == (arguments.out is not None):
+        parser.error("either --out or --segments is needed")
     for name in ("step", "stiffness", "modulus", "speed"):
         if not getattr(arguments, name) > 0:
             parser.error(f"--{name}: must be greater than 0, it is {getattr(arguments, name)}")
@@ -276,9 +280,11 @@ def main() -> int:
                            given.damping_ratio, given.joint_lag)  # fmt: skip
     try:
         run = read_run(given.run, given.deft)
+        if given.segments:
+            print(json.dumps({"segments": replay_segments(run, options, given)}))
+            return 0
         began = time.perf_counter()
         record, status, extra = replay(run, options, given.object_damping, given.speed, given.settle)
-        segments = replay_segments(run, options, given) if given.segments else None
     except (SceneError, RuntimeError) as error:  # Drake's parser and model builder complain by RuntimeError
         print(f"drake_plant: {error}", file=sys.stderr)
         return 2
@@ -287,8 +293,6 @@ def main() -> int:
                 f"relaxation {options.relaxation:g} s",
                 *extra]  # fmt: skip
     summary = summary_of(run, record, status, options, settings, given.out)
-    if segments is not None:
-        summary["segments"] = segments
     summary["seconds"] = time.perf_counter() - began
     write_run(given.out, run, record, "drake", settings, summary)
     print("\n".join(settings), file=sys.stderr)

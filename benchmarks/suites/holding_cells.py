@@ -104,9 +104,9 @@ class Settings:
     def read(path: Path) -> Settings:
         return Settings(json.loads(path.read_text()), hashlib.sha256(path.read_bytes()).hexdigest())
 
-    def seeds_of(self, variant: str, plant: str) -> int:
-        """How many of the seeds are used: all, or as few as variant and plant say."""
-        counts = [self.values["seeds"]["count"], self.values["variants"][variant].get("seeds")]
+    def seeds_of(self, system: str, variant: str, plant: str) -> int:
+        """How many of the seeds are used: all, or as few as system, variant and plant say."""
+        counts = [self.values["seeds"]["count"], self.values["systems"][system].get("seeds"), self.values["variants"][variant].get("seeds")]
         if plant != PLANNING:
             counts.append(self.values["plants"][plant].get("seeds"))
         return min(count for count in counts if count is not None)

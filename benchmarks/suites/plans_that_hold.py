@@ -95,11 +95,11 @@ class Study(DeftRuns):
     # ---- what cells depend on ----
     def block(self, cell: Cell) -> list[int]:
         """Numbers of its seeds, from 0."""
-        size, count = self.values("seeds")["block"], min(self.settings.seeds_of(cell.variant, cell.plant), len(self.seeds))
+        size, count = self.values("seeds")["block"], min(self.settings.seeds_of(cell.system, cell.variant, cell.plant), len(self.seeds))
         return list(range(size * cell.block, min(size * (cell.block + 1), count)))
 
     def cells(self, system: str, variant: str, plant: str) -> list[Cell]:
-        count = min(self.settings.seeds_of(variant, plant), len(self.seeds))
+        count = min(self.settings.seeds_of(system, variant, plant), len(self.seeds))
         return [Cell(system, variant, plant, k) for k in range(math.ceil(count / self.values("seeds")["block"]))]
 
     def scene(self, system: str) -> Path:
@@ -107,7 +107,7 @@ class Study(DeftRuns):
 
     def plan_key(self, cell: Cell) -> str:
         system, variant = dict(self.values("systems", cell.system)), dict(self.values("variants", cell.variant))
-        for name in ("found_bar", "group"):
+        for name in ("found_bar", "group", "seeds"):
             system.pop(name, None)
         for name in ("what", "seeds", "systems"):
             variant.pop(name, None)
@@ -264,11 +264,12 @@ class Study(DeftRuns):
         return plans
 
     def run(self, systems: list[str], variants: list[str]) -> None:
-        """All cells that are not there."""
+        """All cells that are not there: the first seeds of every system come before the next ones of any."""
         for variant in variants:
-            for system in (name for name in self.settings.systems_of(variant) if name in systems):
-                for cell in self.cells(system, variant, PLANNING):
-                    self.run_block(cell)
+            named = [name for name in self.settings.systems_of(variant) if name in systems]
+            cells = [cell for system in named for cell in self.cells(system, variant, PLANNING)]
+            for cell in sorted(cells, key=lambda cell: cell.block):
+                self.run_block(cell)
 
     def run_block(self, cell: Cell) -> None:
         """The plans of a block, and each plant in which they are played. What cannot be run goes to `absent`."""
@@ -325,7 +326,7 @@ def estimate(study: Study, systems: list[str], variants: list[str]) -> list[dict
                 files = [study.store.file(cell) for cell in study.cells(system, variant, plant)]
                 kept = [json.loads(file.read_text()) for file in files if file.exists()]
                 tried = sum(len(study.block(cell)) for cell in study.cells(system, variant, plant))
-                seeds = study.settings.seeds_of(variant, plant)
+                seeds = study.settings.seeds_of(system, variant, plant)
                 hours = sum(cell["wall_s"] for cell in kept) / max(tried, 1) * seeds / 3600 if kept else None
                 rows.append({"system": system, "variant": variant, "plant": plant, "seeds": seeds, "hours": hours})
     return rows

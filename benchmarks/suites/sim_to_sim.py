@@ -1,125 +1,72 @@
-"""Plans of `deft plan` played open loop in Drake and MuJoCo: how far the objects end from the plan, segment by segment and over the whole plan; with feedback in MuJoCo."""
+"""First plans of `deft plan` played in Drake segment by segment, open loop: the published planner's sim-to-sim check."""
 
 from __future__ import annotations
 
 import json
 import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from .programs import ROOT, Failed, output_of, print_absent, say
+from .holding_cells import commit_of
+from .programs import ROOT, DeftRuns, Failed, machine, output_of, say
 
 RECORDED = ROOT / "benchmarks/baselines/sim-to-sim.json"
-SYSTEMS = ("planar_pushing", "planar_hand", "planar_bimanual", "allegro_ball", "allegro_pen", "allegro_plate", "allegro_door")
-# Plans that also hold in steps of h/2 and h/5; for the other systems the planner finds none within 40 s.
-REFINED = {f"{system}, refined": system for system in ("planar_pushing", "planar_hand", "allegro_pen", "allegro_door")}
-REFINEMENT = "plan.refine=[2,5]"
+SYSTEMS = ("planar_pushing", "planar_hand", "planar_bimanual", "allegro_ball", "allegro_plate", "allegro_pen", "allegro_door")
+SEEDS, FIRST_SEED = 5, 2001  # plans of a system
+MOST_SEEDS, LEAST_SEGMENTS = 15, 10  # more of them, until so many segments have contact
 SPEED, SETTLE_S, STEP_S = 0.5, 1.0, 1e-3  # joint targets [rad/s, m/s]; the last command of a segment is held; Drake's step
+PLAYERS = 2  # plans at once
 
 
-class Bench:
-    """Plans and their repetitions, kept in out/sim-to-sim: what is there already is not made again."""
-
-    def __init__(self, build: Path):
-        self.deft, self.work = str(build / "deft"), ROOT / "out/sim-to-sim"
-        self.work.mkdir(parents=True, exist_ok=True)
-
-    def kept(self, name: str, command: list[str]) -> dict:
-        file = self.work / f"{name}.json"
-        if not file.exists():
-            say(name)
-            part = file.with_suffix(".part")
-            part.write_text(output_of(command).splitlines()[-1])
-            part.rename(file)
-        return json.loads(file.read_text())
-
-    def plan(self, system: str) -> tuple[Path, dict]:
-        folder = self.work / f"{system}-plan"
-        scene = ROOT / f"scenes/planning/{REFINED.get(system, system)}.deft.yaml"
-        return folder, self.kept(f"{system}-planned", [self.deft, "plan", str(scene), "--seed", "0", *(["--set", REFINEMENT] if system in REFINED else ["--first"]),
-                                                       "--out", str(folder), "--force", "--json"])  # fmt: skip
-
-    def drake(self, system: str, plan: Path) -> dict:
-        return self.kept(f"{system}-drake", [sys.executable, str(ROOT / "benchmarks/peers/drake_plant.py"), str(plan), "--out", str(self.work / f"{system}-drake"),
-                                             "--deft", self.deft, "--step", repr(STEP_S), "--speed", repr(SPEED), "--settle", repr(SETTLE_S), "--segments"])  # fmt: skip
-
-    def mujoco(self, system: str, plan: Path, controller: str = "open-loop") -> dict:
-        name = f"{system}-mujoco{'' if controller == 'open-loop' else '-' + controller}"
-        folder = self.work / name
-        try:
-            return self.kept(name, [self.deft, "track", str(plan), "--plant", "mujoco", "--controller", controller, "--set", f"track.speed={SPEED}",
-                                    "--set", f"track.settle={SETTLE_S}", "--set", f"track.plant_step={STEP_S}", "--out", str(folder), "--force", "--json"])  # fmt: skip
-        except Failed:
-            if not (folder / "summary.json").exists():  # else it ran, and missed the goal: exit 1
-                raise
-            text = json.dumps(json.loads((folder / "summary.json").read_text()))
-            (self.work / f"{name}.json").write_text(text)
-            return json.loads(text)
-
-    def along(self, system: str, plan: Path, who: str) -> list[dict]:
-        """Errors where the segments of the whole plan end, as they add up."""
-        import h5py
-        import numpy as np
-
-        sys.path.insert(0, str(ROOT / "benchmarks/peers"))
-        from plant_scene import object_errors, read_run
-
-        run = read_run(plan, Path(self.deft))
-        with h5py.File(self.work / f"{system}-{who}" / "run.h5") as file:
-            q = file["q"][()]
-            knots = file["track/knot"][()] if "track/knot" in file else np.arange(len(q))
+def segments_of(runs: DeftRuns, system: str, seed: int) -> list[dict]:
+    """The segments with contact of a plan's transfers between grasps: how far the object was meant to go, and how far off it ends."""
+    folder = runs.work / f"{system}.{seed}"
+    kept = folder.with_suffix(".json")
+    if not kept.exists():
+        plan = runs.call(folder, "plan", f"scenes/planning/{system}.deft.yaml", "--first", "--seed", str(seed), "--threads", "1")
         rows = []
-        assert run.segments is not None, f"{plan} is no plan"
-        for _, last, transfer, _ in run.segments:
-            at = min(int(np.searchsorted(knots, last - 1e-9)), len(q) - 1)
-            errors = object_errors(run, q[at], run.q[last]).values()
-            rows.append(
-                {"transfer": bool(transfer), **{key: max(error[key] for error in errors) for key in ("position_m", "rotation_rad")}}
-            )
-        return rows
+        if plan["status"] == "Solved":
+            command = [sys.executable, str(ROOT / "benchmarks/peers/drake_plant.py"), str(folder), "--segments", "--deft", str(runs.deft),
+                       "--step", repr(STEP_S), "--speed", repr(SPEED), "--settle", repr(SETTLE_S)]  # fmt: skip
+            rows = [row for row in json.loads(output_of(command).splitlines()[-1])["segments"] if not row["transfer"]]
+        kept.write_text(json.dumps(rows))
+        say(f"{system}  seed {seed}  {len(rows)} segments")
+    return json.loads(kept.read_text())
+
+
+def segments_of_system(runs: DeftRuns, system: str) -> list[dict]:
+    found: list[dict] = []
+    with ThreadPoolExecutor(PLAYERS) as pool:
+        for first in range(0, MOST_SEEDS, SEEDS):
+            seeds = range(FIRST_SEED + first, FIRST_SEED + first + SEEDS)
+            for seed, rows in zip(seeds, pool.map(lambda seed: segments_of(runs, system, seed), seeds)):
+                found += [{"seed": seed, **row} for row in rows]
+            if len(found) >= LEAST_SEGMENTS:
+                break
+    return found
 
 
 def bench_sim_to_sim(build: Path, rounds: int, arguments: list[str]) -> dict:
-    """Rows per system; arguments: systems (all), --record also writes benchmarks/baselines/sim-to-sim.json."""
-    bench, rows, absent = Bench(build), [], {}
-    keys = ("position_m", "rotation_rad")
-    for system in [word for word in arguments if not word.startswith("--")] or [*SYSTEMS, *REFINED]:
-        folder, plan = bench.plan(system)
-        played = bench.drake(system, folder)
-        row = {"system": system, "goal_error": plan["goal_error"], "segments": played["segments"],
-               "drake": {"status": played["status"], "settings": played["settings"], "whole": {key: played["final_error"][key] for key in keys},
-                         "along": bench.along(system, folder, "drake")}}  # fmt: skip
-        try:
-            tracked = bench.mujoco(system, folder)
-            row["mujoco"] = {"status": tracked["status"], "settings": [line for line in tracked["plant"]["settings"] if not line.startswith("MuJoCo")],
-                             "whole": {key: tracked["final_error"][key] for key in keys}, "along": bench.along(system, folder, "mujoco")}  # fmt: skip
-            fed = bench.mujoco(system, folder, "mpc")
-            row["feedback"] = {
-                "status": fed["status"],
-                "success": fed["success"],
-                "replans": fed["replans"],
-                "whole": {key: fed["final_error"][key] for key in keys},
-            }
-        except Failed as error:
-            absent["MuJoCo"] = " ".join(str(error).split())
-        rows.append(row)
-    print(
-        f"Plans, open loop, joint targets at most {SPEED:g} rad/s or m/s: the objects beside the plan (segments: in Drake, each from the plan's own state)"
-    )
-    print(f"{'system':24} {'segment':>9} {'moved m':>8} {'rad':>6} {'off by m':>9} {'rad':>6}")
-    for row in rows:
-        for part in row["segments"]:
-            word = "transfer" if part["transfer"] else "contact"
-            print(
-                f"{row['system']:24} {word:>9} {part['moved_position_m']:8.3f} {part['moved_rotation_rad']:6.2f} {part['position_m']:9.4f} {part['rotation_rad']:6.3f}"
-            )
-        for who in ("drake", "mujoco", "feedback"):
-            if who in row:
-                whole = row[who]["whole"]
-                print(
-                    f"{row['system']:24} {'whole':>9} {'':6} {who:>8} {whole['position_m']:9.4f} {whole['rotation_rad']:6.3f}  {row[who]['status']}"
-                )
-    print_absent(absent)
-    result = {"rows": rows, "absent": absent, "speed": SPEED, "settle_s": SETTLE_S, "step_s": STEP_S}
+    """Segments per system; arguments: systems (all), --record also writes benchmarks/baselines/sim-to-sim.json. Segments played before are not again
+    (out/sim-to-sim)."""
+    names = [word for word in arguments if word != "--record"] or list(SYSTEMS)
+    if unknown := [name for name in names if name not in SYSTEMS]:
+        raise Failed(f"sim-to-sim: unknown argument {unknown[0]!r}; there are {', '.join([*SYSTEMS, '--record'])}")
+    runs = DeftRuns(build, ROOT / "out/sim-to-sim")
+    try:
+        systems = {name: segments_of_system(runs, name) for name in names}
+    except KeyboardInterrupt:
+        raise Failed("interrupted; the same command goes on from here") from None
+    finally:
+        runs.stop()
+    print("Segments with contact, each from the plan's own state, open loop in Drake: the object beside the plan")
+    print(f"{'system':20} {'seed':>6} {'moves m':>8} {'rad':>6} {'off by m':>9} {'rad':>6}")
+    for name, rows in systems.items():
+        for row in rows:
+            print(f"{name:20} {row['seed']:>6} {row['moved_position_m']:8.3f} {row['moved_rotation_rad']:6.2f} {row['position_m']:9.4f} {row['rotation_rad']:6.3f}")  # fmt: skip
+    head = {"commit": commit_of(), "machine": machine(), "date": time.strftime("%Y-%m-%d")}
+    result = {"systems": systems, "head": head, "seeds": [SEEDS, FIRST_SEED], "speed": SPEED, "settle_s": SETTLE_S, "step_s": STEP_S}
     if "--record" in arguments:
         RECORDED.write_text(json.dumps({"benchmark": "sim-to-sim", "result": result}, allow_nan=False) + "\n")
     return result

@@ -305,6 +305,30 @@ TEST(TrackingMpc, KeepsEveryLimitInTheLoop) {
   }
 }
 
+// A box that is ahead of the plan is pushed less, but not let go.
+TEST(TrackingMpc, KeepsAShareOfTheForceOfThePlansCommand) {
+  const auto force_with = [](double kept) {
+    const scene::Scene scene = test::build(pusher([&](scene::SceneSpec& spec) { spec.track.kept_force = kept; }));
+    const TrackedPlan plan = roll_out(scene, VectorXd::Constant(1, 0.01), 30);
+    const ReferencePath path(scene, plan, kInfinity);
+    TrackingMpc mpc(scene, scene.settings().track);
+    mpc.follow(path);
+    const VectorXd q = plan.q[20] + VectorXd::Constant(2, 0.004);
+    const VectorXd u = mpc.control(q, 20, plan.u[19], *scene.settings().step.h).u;
+    const auto model = dynamics::make_step_model(scene);
+    dynamics::StepResult step;
+    model->step(q, plan.u[20], step);
+    const double planned = step.solution.force[0][0];
+    model->step(q, u, step);
+    return std::pair(step.solution.force[0][0], planned);
+  };
+  const auto [free, planned] = force_with(0);
+  ASSERT_GT(planned, 0.05);  // [N]
+  ASSERT_LT(free, 0.5 * planned);
+  EXPECT_NEAR(force_with(0.8).first, 0.8 * planned, 0.1 * planned);
+  EXPECT_NEAR(force_with(1).first, planned, 0.1 * planned);
+}
+
 TEST(TrackingMpc, HoldsTheCommandAndSaysWhyWhereAStepOrTheProgramFails) {
   const auto wedged = [](scene::SceneSpec& spec) {  // the box between two walls nearer than its size
     spec.world.models.push_back(test::fixed_body("left", multibody::HalfSpaceSpec{{1, 0, 0}, 0.06}, 0.5));

@@ -27,7 +27,7 @@ TEST(SceneFileTrack, ReadsEverySetting) {
           "position_weight: 3, "
           "rotation_weight: 4, terminal_factor: 5, joint_weight: 6, command_weight: 8, change_weight: "
           "9, command_offset: "
-          "0.11, speed: 0.12, normal_force: 13, delay_compensation: false, settle: 14, filter_time: 23, "
+          "0.11, speed: 0.12, normal_force: 13, kept_force: 0.5, delay_compensation: false, settle: 14, filter_time: 23, "
           "tolerance_position: 0.24, tolerance_rotation: 0.25, replan: false, replan_position: "
           "0.15, replan_rotation: 0.16, replans: 17, replan_time: 18, replan_step_norm: 0.21, "
           "replan_max_target_offset: 0.22, plant_step: 0.0019, mujoco_step: 0.0003, damping_ratio: 20, joint_lag: "
@@ -49,6 +49,7 @@ TEST(SceneFileTrack, ReadsEverySetting) {
     EXPECT_EQ(s.command_offset, 0.11);
     EXPECT_EQ(s.speed, 0.12);
     EXPECT_EQ(s.normal_force, 13);
+    EXPECT_EQ(s.kept_force, 0.5);
     EXPECT_FALSE(s.delay_compensation);
     EXPECT_EQ(s.settle, 14);
     EXPECT_EQ(s.filter_time, 23);
@@ -107,6 +108,7 @@ TEST(SceneFileTrack, NamesWrongSettingsTheirValuesAndWhatIsValid) {
       {"period: .inf", {"track.period: must be > 0"}},
       {"settle: -1", {"track.settle: must be >= 0, got -1"}},
       {"normal_force: 0", {"track.normal_force: must be > 0 or inf, got 0"}},
+      {"kept_force: 1.5", {"track.kept_force: must be from 0 to 1, got 1.5"}},
       {"normal_force: .nan", {"track.normal_force: is not a number"}},
       {"object_damping: -2", {"track.object_damping: must be >= 0, got -2"}},
       {"object_damping: much", {"track.object_damping: expected a number, got 'much'"}},
@@ -143,6 +145,7 @@ TEST(SceneFileTrack, TheHelpNamesEverySettingWithDefaultAndRange) {
                           "command_offset",
                           "speed",
                           "normal_force",
+                          "kept_force",
                           "delay_compensation",
                           "settle",
                           "filter_time",

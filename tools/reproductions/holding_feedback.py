@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .experiment import table
-from .holding_study import MISSING, Rows, Study, percentile, share
+from .holding_study import MISSING, Rows, Study, met, percentile, share
 
 WORSE = {"position_m": 0.001, "rotation_rad": 0.01}  # than open loop: what counts as worse
 
@@ -19,36 +19,76 @@ def executed_rows(study: Study, system: str, plant: str) -> Rows:
     return [row for row in study.rows(system, "default", plant) if row["seed"] in found]
 
 
+def ratios(rows: Rows) -> list[float]:
+    """How many times as long as the plan each run took; what is cut counts with the time it took."""
+    return [row["duration_s"] / row["plan_duration_s"] for row in rows if row["plan_duration_s"]]
+
+
 def ratio_words(rows: Rows) -> str:
-    """ "1.0, 1.8": p50 and p95 of how many times as long as the plan a run took; what is cut counts with the time it took."""
-    ratios = [row["duration_s"] / row["plan_duration_s"] for row in rows if row["plan_duration_s"]]
-    return f"{percentile(ratios, 0.5):.2f}, {percentile(ratios, 0.95):.2f}" if ratios else MISSING
+    """ "1.0, 1.8": p50 and p95."""
+    known = ratios(rows)
+    return f"{percentile(known, 0.5):.2f}, {percentile(known, 0.95):.2f}" if known else MISSING
+
+
+def standing(rows: Rows) -> list[float]:
+    """Shares of the runs' time in which the command was held, in per cent."""
+    return [100 * row["held_s"] / row["duration_s"] for row in rows if row["duration_s"]]
 
 
 def median_words(values: list[float]) -> str:
     return f"{percentile(values, 0.5):.3g}" if values else MISSING
 
 
-def worse_words(rows: Rows, open_loop: Rows) -> str:
-    """In how many pairs of the same plan, plant and disturbance the run ends further off than open loop, by more than WORSE."""
+def worse_pairs(rows: Rows, open_loop: Rows) -> tuple[int, int]:
+    """In how many pairs of the same plan, plant and disturbance the run ends further off than open loop in any error, by more than WORSE; and how many
+    pairs there are."""
     others = {row["seed"]: row for row in open_loop}
     pairs = [(row, others[row["seed"]]) for row in rows if row["seed"] in others]
     off = lambda row, key: float("inf") if row[key] is None else row[key]  # noqa: E731
-    worse = sum(any(off(row, key) > off(other, key) + bound for key, bound in WORSE.items()) for row, other in pairs)
-    return f"{worse} of {len(pairs)}" if pairs else MISSING
+    return sum(any(off(row, key) > off(other, key) + bound for key, bound in WORSE.items()) for row, other in pairs), len(pairs)
+
+
+def worse_words(rows: Rows, open_loop: Rows) -> str:
+    worse, count = worse_pairs(rows, open_loop)
+    return f"{worse} of {count}" if count else MISSING
+
+
+def open_loop_of(study: Study, system: str, plant: str) -> Rows:
+    """The runs without feedback in the same simulator under the same disturbances; none beside themselves."""
+    plants = followed_plants(study)
+    same = [name for name, how in plants.items() if how["plant"] == plants[plant]["plant"] and how["controller"] == "open-loop"]
+    return executed_rows(study, system, same[0]) if same and same[0] != plant else []
+
+
+def feedback_bar_rows(study: Study) -> list[list]:
+    """What was asked of feedback, per system and plant that the settings name for it."""
+    bars, rows = study.settings["bars"].get("feedback"), []
+    for name, system in study.systems().items() if bars else ():
+        for plant in (plant for plant, how in followed_plants(study).items() if how.get("feedback_bar")):
+            own = executed_rows(study, name, plant)
+            if not own:
+                continue
+            good, asked, known = sum(row["arrived"] for row in own), bars["arrive"][system["group"]], ratios(own)
+            worse, pairs = worse_pairs(own, open_loop_of(study, name, plant))
+            least = {"p50": percentile(known, 0.5), "p95": percentile(known, 0.95)}
+            still = percentile(standing(own), 0.5)
+            rows.append([name, plant, f"{met(good / len(own), asked)} ({good} of {len(own)}; {100 * asked:g} %)",
+                         *(f"{met(value, bars[f'duration_{part}'], at_least=False)} ({value:.2f})" for part, value in least.items()),
+                         f"{met(still, bars['standing_p50_percent'], at_least=False)} ({still:.2g} %)",
+                         f"{met(worse / pairs, bars['worse'], at_least=False)} ({worse} of {pairs})" if pairs else MISSING])  # fmt: skip
+    return rows
 
 
 def followed_rows(study: Study) -> list[list]:
     rows, plants = [], followed_plants(study)
     for name in study.systems():
-        for k, (plant, how) in enumerate(plants.items()):
+        for k, plant in enumerate(plants):
             own = executed_rows(study, name, plant)
             if not own:
                 continue
-            beside = [other for other, its in plants.items() if its["plant"] == how["plant"] and its["controller"] == "open-loop"]
-            open_loop = executed_rows(study, name, beside[0]) if beside and beside[0] != plant else []
+            open_loop = open_loop_of(study, name, plant)
             rows.append([name if k == 0 else "", plant, share(sum(row["arrived"] for row in own), len(own)), ratio_words(own),
-                         median_words([100 * row["held_s"] / row["duration_s"] for row in own if row["duration_s"]]),
+                         median_words(standing(own)),
                          median_words([float(row["new_plans"]) for row in own]), worse_words(own, open_loop),
                          median_words([row["period_p99_us"] / 1000 for row in own if row["period_p99_us"]])])  # fmt: skip
     return rows
@@ -68,14 +108,19 @@ def failure_rows(study: Study) -> list[list]:
     return rows
 
 
-def feedback_words(study: Study) -> str:
+def feedback_words(study: Study, picture: str = "") -> str:
     """Markdown; empty where nothing of the kind is asked for."""
     plants = followed_plants(study)
     if not plants:
         return ""
     kinds = "\n".join(f"- **{name}**: `deft track --plant {how['plant']} --controller {how['controller']}`, disturbed by `{how['disturb']}`"
                       + (f", {', '.join(how['set'])}" if how.get("set") else "") for name, how in plants.items())  # fmt: skip
-    failures = failure_rows(study)
+    failures, asked = failure_rows(study), feedback_bar_rows(study)
+    heads = ["system", "", "arrive", "duration, p50", "p95", "standing, p50", "worse than open loop"]
+    bars = study.settings["bars"].get("feedback")
+    words = (f"What was asked: durations of at most {bars['duration_p50']:g} (p50) and {bars['duration_p95']:g} times (p95) the plan's, "
+             f"standing at most {bars['standing_p50_percent']:g} %, worse than open loop in at most {100 * bars['worse']:g} % of pairs.\n\n"
+             f"{table(heads, asked)}\n") if bars and asked else ""  # fmt: skip
     return f"""
 ## Executed under disturbances
 
@@ -88,5 +133,8 @@ further off than open loop. Periods: p99 of the controller's time, two runs at o
 
 {table(["system", "", "arrive", "duration / plan's", "standing [%]", "new plans, p50", "worse", "period, p99 [ms]"], followed_rows(study))}
 
+{picture}
+
+{words}
 {table(["system", "", "ended as", "runs", "seeds"], failures) if failures else "All arrive."}
 """

@@ -12,6 +12,7 @@ from .feedback import wilson
 FOLDER = ROOT / "benchmarks/plans_that_hold"  # cells of `./run bench plans-that-hold`, which needs MuJoCo and Drake
 PLANNING = "plan"  # the plant of cells that hold plans
 MISSING = "–"
+EARLIER = ("first", "second")  # versions of the study, of which only the main figures are kept
 NOT_RUN, NOT_ASKED, NONE_FOUND = "not run", "not asked", "none found"
 Rows = list[dict]
 
@@ -24,8 +25,9 @@ def measure(lab: Laboratory, folder: Path = FOLDER) -> dict:
         cell = json.loads(file.read_text())
         cells.setdefault(name_of(cell["system"], cell["variant"], cell["plant"]), []).extend(cell.pop("rows"))
         heads.append(cell)
-    kept = {name: folder / f"{name}.json" for name in ("seeds", "obstacles", "first_version")}
-    return {"settings": json.loads((folder / "settings.json").read_text()), "cells": cells, "heads": heads,
+    kept = {name: folder / f"{name}.json" for name in ("seeds", "obstacles")}
+    versions = [json.loads(file.read_text()) for name in EARLIER if (file := folder / f"{name}_version.json").exists()]
+    return {"settings": json.loads((folder / "settings.json").read_text()), "cells": cells, "heads": heads, "versions": versions,
             **{name: json.loads(file.read_text()) if file.exists() else None for name, file in kept.items()}}  # fmt: skip
 
 
@@ -108,7 +110,9 @@ class Study:
             for variant, words in self.settings["variants"].items():
                 for plant in (PLANNING, *self.settings["plants"]):
                     if self.is_asked(system, variant, plant):
-                        asked = min(words.get("seeds", most), self.settings["plants"].get(plant, {}).get("seeds", most))
+                        asked = min(
+                            how.get("seeds", most) for how in (self.systems()[system], words, self.settings["plants"].get(plant, {}))
+                        )
                         found[system, variant, plant] = (self.recorded.get(name_of(system, variant, plant), 0), asked)
         return found
 
@@ -119,3 +123,12 @@ class Study:
 
     def bar_plants(self) -> list[str]:
         return [name for name, plant in self.settings["plants"].items() if plant.get("bar")]
+
+
+def met(value: float, bar: float, at_least: bool = True) -> str:
+    return "met" if (value >= bar if at_least else value <= bar) else "**missed**"
+
+
+def median_of_all(study: Study, name: str) -> float:
+    """p50 of the time to the first plan that holds, over all seeds: one without a plan counts as never."""
+    return percentile([row["first_holding_s"] if study.is_found(row) else math.inf for row in study.rows(name)], 0.5)

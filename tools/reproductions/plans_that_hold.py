@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from .experiment import new_figure, record_words, save_figure, table, write_page
-from .feedback import LOST_M, wilson
+from .experiment import record_words, table, write_page
+from .feedback import LOST_M
 from .holding_feedback import feedback_words
-from .holding_study import MISSING, NOT_RUN, PLANNING, Study, measure, percentile, share, spread
+from .holding_pictures import draw_executed, draw_found
+from .holding_study import EARLIER, MISSING, NOT_RUN, PLANNING, Study, measure, median_of_all, met, percentile, share, spread
 
 __all__ = ["Study", "draw", "measure", "text_of"]
 WORLDS, INNER_STEP_S = 10, 0.01  # kWorlds and kStep_s of planning/ensemble
@@ -47,15 +48,6 @@ def judge_rows(study: Study) -> list[list]:
         passed = [f"{sum(own)} of {len(own)}" if own else MISSING for own in answers]
         rows.append([name, *passed, *(study.arrival_words(name, "default", plant) for plant in plants)])
     return rows
-
-
-def met(value: float, bar: float, at_least: bool = True) -> str:
-    return "met" if (value >= bar if at_least else value <= bar) else "**missed**"
-
-
-def median_of_all(study: Study, name: str) -> float:
-    """p50 of the time to the first plan that holds, over all seeds: one without a plan counts as never."""
-    return percentile([row["first_holding_s"] if study.is_found(row) else math.inf for row in study.rows(name)], 0.5)
 
 
 def bar_rows(study: Study) -> list[list]:
@@ -144,72 +136,22 @@ def obstacle_words(obstacles: list[dict] | None) -> str:
     )
 
 
-def first_version_words(version: dict | None) -> str:
-    """The study as it was first asked, why it was begun anew, and what it had found."""
-    if not version:
-        return ""
+def version_words(ordinal: str, version: dict) -> str:
+    """The study as it was asked before, why it was begun anew, and what it had found."""
     one = lambda pair: share(*pair)  # noqa: E731
     rows = [[row["system"], one(row["found"]), "never" if row["first_holding_p50_s"] is None else f"{row['first_holding_p50_s']:.3g}",
              one(row["mujoco"]), one(row["drake"])] for row in version["rows"]]  # fmt: skip
     why = "\n".join(f"- {words}" for words in version["why"])
     return f"""
-## The first version
+## The {ordinal} version
 
-Settings were frozen once before (seeds drawn from commit {version["seeds_commit"][:8]}). After {len(rows)} systems ({version["hours"]:g} h, {version["dates"][-1]},
-commits {", ".join(commit[:8] for commit in version["commits"])}, {"; ".join(version["machines"])}) its misses showed two causes, and it was begun anew with new seeds:
+Its settings were frozen and its seeds drawn from commit {version["seeds_commit"][:8]}. After {len(rows)} rows ({version["hours"]:g} h, {version["dates"][-1]},
+commits {", ".join(commit[:8] for commit in version["commits"])}, {"; ".join(version["machines"])}) it was ended, and the study begun anew with new seeds:
 
 {why}
 
 {table(["system", "found", "first plan that holds, p50 of all [s]", "mujoco", "drake"], rows)}
 """
-
-
-def draw_shares(axes, study: Study, names: list[str], counts: dict[str, list[tuple[int, int]]]) -> None:
-    """A dot with Wilson's interval per system and column of `counts`."""
-    for k, (label, own) in enumerate(counts.items()):
-        shown = [(row, good, count) for row, (good, count) in enumerate(own) if count]
-        middle = [100 * good / count for _, good, count in shown]
-        ends = [[100 * end for end in wilson(good, count)] for _, good, count in shown]
-        spans = [
-            [max(x - low, 0) for x, (low, _) in zip(middle, ends)],
-            [max(high - x, 0) for x, (_, high) in zip(middle, ends)],
-        ]  # 0 but for rounding
-        axes.errorbar(
-            middle,
-            [row + 0.22 * (k - (len(counts) - 1) / 2) for row, _, _ in shown],
-            xerr=spans,
-            fmt="o",
-            markersize=3.5,
-            linewidth=0.9,
-            label=label,
-        )
-    axes.set(xlim=(0, 104), ylim=(len(names) - 0.5, -0.5))
-    axes.set_yticks(range(len(names)), names)
-
-
-def picture(study: Study) -> str:
-    """Shares and times per system beside what was asked."""
-    names, bars = [name for name in study.systems() if study.rows(name)], study.settings["bars"]
-    if not names:
-        return ""
-    figure, ((found, arrive, times),) = new_figure(3)
-    figure.set_size_inches(12, 0.6 + 0.3 * len(names))
-    draw_shares(found, study, names, {"found": [(len(study.found(name)), len(study.rows(name))) for name in names]})
-    for row, name in enumerate(names):
-        found.plot(100 * study.systems()[name].get("found_bar", bars["found"]), row, "|", color="black", markersize=9)
-    found.set_xlabel("found [%]")
-    draw_shares(arrive, study, names, {plant: [study.arrivals(name, "default", plant) for name in names] for plant in study.bar_plants()})
-    arrive.axvline(100 * bars["arrive"], color="black", linestyle=":")
-    arrive.set_xlabel("of those found, arrive [%]")
-    arrive.legend(loc="lower left")
-    for row, name in enumerate(names):
-        middle, limit = median_of_all(study, name), study.settings["plan"]["time_limit_s"]
-        times.plot(middle if math.isfinite(middle) else limit, row, "o" if math.isfinite(middle) else ">", color="C0", markersize=3.5)
-        times.plot(bars["first_holding_p50_s"][study.systems()[name]["group"]], row, "|", color="black", markersize=9)
-    times.set(xscale="log", ylim=(len(names) - 0.5, -0.5), xlabel="first plan that holds, p50 of all seeds [s]; > never")
-    for axes in (arrive, times):
-        axes.set_yticks(range(len(names)), [""] * len(names))
-    return save_figure(figure, "plans_that_hold")
 
 
 def weightless_rows(study: Study) -> list[list]:
@@ -295,8 +237,8 @@ def setting_words(settings: dict) -> str:
             f"{written('other')}, planar {written('planar')}, joints {tolerances['joints']}; `settle_s` {arrived['settle_s']:g} s.")  # fmt: skip
 
 
-def text_of(result: dict, shares: str = "") -> str:
-    """The page; `shares`: Markdown of the figure."""
+def text_of(result: dict, shares: str = "", executed: str = "") -> str:
+    """The page; `shares`, `executed`: Markdown of the figures."""
     study, settings = Study(result), result["settings"]
     plants = study.bar_plants()
     weightless = [name for name, plant in settings["plants"].items() if plant.get("bar") or plant.get("only") == "weightless"]
@@ -355,13 +297,13 @@ A judgement that has begun is ended, so that a search may take longer than its l
 
 {table(["system", "steps of the search", "of one judgement", "its share of the sum", "thousand steps a second", "longest search [s]"], effort_rows(study))}
 
-{first_version_words(result["first_version"])}
+{"".join(version_words(ordinal, version) for ordinal, version in zip(EARLIER, result["versions"]))}
 ## With less support friction
 
 Systems without weight; `tenth` and `undamped`: a tenth of 1/h, and none. Shown, not asked for.
 
 {table(["system", *weightless], weightless_rows(study))}
-{feedback_words(study)}
+{feedback_words(study, executed)}
 ## Why seeds failed
 
 {table(["system", "status: heaviest cause", "seeds", "which"], failures) if failures else "None did." if result["cells"] else "–"}
@@ -383,4 +325,5 @@ script that measures an arrival.
 
 
 def draw(result: dict) -> None:
-    write_page("plans_that_hold", text_of(result, picture(Study(result))))
+    study = Study(result)
+    write_page("plans_that_hold", text_of(result, draw_found(study), draw_executed(study)))

@@ -269,8 +269,13 @@ struct TrackingMpc::Impl {
         ++row;
       }
     }
-    // Contacts push: the linear model of a force must not pull. Nor may it push more than is allowed.
-    for (Index c = 0; c < kWatchedContacts; ++c, ++row) watch(step, c, -1, 0, stage, row);
+    // A grip must not be lost to a correction: what the plan's command would press with here is kept in part, and the
+    // linear model of a force never pulls. Nor may it push more than is allowed.
+    to_path = u_path[k] + bias - u_model[k];
+    for (Index c = 0; c < kWatchedContacts; ++c, ++row) {
+      const double planned = step.force(c) + step.force_u.row(c).dot(to_path);
+      watch(step, c, -1, -settings.kept_force * std::clamp(planned, 0.0, settings.normal_force), stage, row);
+    }
     if (!std::isfinite(settings.normal_force)) return;
     for (Index c = 0; c < kWatchedContacts; ++c, ++row) watch(step, c, 1 / settings.normal_force, 1, stage, row);
   }
@@ -324,7 +329,7 @@ struct TrackingMpc::Impl {
   VectorXd expected;             // where a step leads from the oldest of them
   std::size_t periods = 0;       // since they were forgotten
   VectorXd at_rest;              // size 0: no velocity
-  VectorXd v_next, error, offset;
+  VectorXd v_next, error, offset, to_path;
   double last_knot = std::numeric_limits<double>::quiet_NaN();
   solvers::horizon::HorizonQp qp;
   solvers::horizon::HorizonQpSolver solver;

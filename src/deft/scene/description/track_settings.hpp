@@ -42,6 +42,7 @@ struct TrackSettings {
   /// plans keep to, so that these take as long as they say.
   std::optional<double> speed;
   double normal_force = std::numeric_limits<double>::infinity();  // > 0 [N], most of every contact, as predicted
+  double kept_force = 0;  // from 0 to 1: least of every contact, as a share of what the plan's command would press with
   bool delay_compensation = true;  // predicts the state at the time when the command acts
   double filter_time = 0.03;  // [s] ≥ 0, of the estimate of objects' poses: measurements older than this hardly count
   double settle = 1;          // [s] ≥ 0, how long the last command is held
