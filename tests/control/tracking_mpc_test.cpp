@@ -313,8 +313,10 @@ TEST(TrackingMpc, KeepsAShareOfTheForceOfThePlansCommand) {
     const ReferencePath path(scene, plan, kInfinity);
     TrackingMpc mpc(scene, scene.settings().track);
     mpc.follow(path);
-    const VectorXd q = plan.q[20] + VectorXd::Constant(2, 0.004);
-    const VectorXd u = mpc.control(q, 20, plan.u[19], *scene.settings().step.h).u;
+    const VectorXd q = plan.q[20] + VectorXd::Constant(2, 0.008);
+    const TrackingResult& result = mpc.control(q, 20, plan.u[19], *scene.settings().step.h);
+    EXPECT_EQ(result.status, TrackingStatus::kSolved) << kept;
+    const VectorXd u = result.u;
     const auto model = dynamics::make_step_model(scene);
     dynamics::StepResult step;
     model->step(q, plan.u[20], step);
@@ -324,9 +326,9 @@ TEST(TrackingMpc, KeepsAShareOfTheForceOfThePlansCommand) {
   };
   const auto [free, planned] = force_with(0);
   ASSERT_GT(planned, 0.05);  // [N]
-  ASSERT_LT(free, 0.5 * planned);
-  EXPECT_NEAR(force_with(0.8).first, 0.8 * planned, 0.1 * planned);
-  EXPECT_NEAR(force_with(1).first, planned, 0.1 * planned);
+  ASSERT_LT(free, 0.7 * planned);
+  EXPECT_NEAR(force_with(0.8).first, 0.8 * planned, 0.02 * planned);
+  EXPECT_NEAR(force_with(1).first, planned, 0.02 * planned);
 }
 
 TEST(TrackingMpc, HoldsTheCommandAndSaysWhyWhereAStepOrTheProgramFails) {

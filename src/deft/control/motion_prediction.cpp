@@ -108,6 +108,7 @@ void MotionPrediction::keep(PredictedStep& step) const {
     step.A.bottomRightCorner(nv, nv) = derivative_.dv_dv;
     step.B.bottomRows(nv) = derivative_.dv_du;
   }
+  step.num_forces = static_cast<Index>(watched_.size());
   step.force.setZero(kWatchedContacts);
   step.force_x.setZero(kWatchedContacts, nx);
   step.force_u.setZero(kWatchedContacts, nu);

@@ -23,6 +23,7 @@ struct PredictedStep {
   Eigen::VectorXd q_next, v_next;    // exact; v_next: empty without momentum
   Eigen::VectorXd drift;             // of the end beside the nominal point that follows, size nx; the controller's
   Eigen::VectorXd force;             // smoothed normal forces of the watched contacts [N]; 0 where there are fewer
+  Eigen::Index num_forces = 0;       // how many of these there are, the others are 0
   Eigen::MatrixXd force_x, force_u;  // their derivatives, kWatchedContacts × nx, × nu
   int contacts = 0;                  // of the step, all of them
 };

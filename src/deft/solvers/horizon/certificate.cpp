@@ -110,7 +110,10 @@ double HorizonCertifier::dynamics_error(const HorizonQp& qp, const HorizonSoluti
     term_ = s.c - solution.x[t + 1];
     term_.noalias() += s.A * solution.x[t];
     term_.noalias() += s.B * solution.u[t];
-    error = std::max(error, ratio(peak(term_), x_size + peak(s.c)));
+    // Of what inputs of their size move, too: where the solution is x = 0 its own size is no measure.
+    double reach = 0;
+    for (Index i = 0; i < s.B.rows(); ++i) reach = std::max(reach, s.B.row(i).cwiseAbs().dot(u_size_));
+    error = std::max(error, ratio(peak(term_), x_size + peak(s.c) + reach));
   }
   return error;
 }
