@@ -86,8 +86,10 @@ Loaded load_task(const TrackCommand& options) {
   }
   Diagnostics diagnostics;
   scene::Scene scene = load(scene_options, options.output, diagnostics);
-  return {execution::make_task(std::move(scene), run.trajectory, tracked_options(options),
-                               {.scene = scene_options.scene, .run = folder.string()}),
+  const std::optional<io::StoredPlan> plan = options.replays ? std::nullopt : io::read_plan(folder.string());
+  return {execution::make_task(
+              std::move(scene), run.trajectory, tracked_options(options),
+              {.scene = scene_options.scene, .run = folder.string(), .goal = plan ? plan->header.goal : ""}),
           std::move(diagnostics)};
 }
 

@@ -124,6 +124,10 @@ TEST(ObjectError, IsTheLargestOverTheObjects) {
   const ObjectError error = object_error(scene, moved, q);
   EXPECT_NEAR(error.position_m, 0.02, 1e-12);
   EXPECT_NEAR(error.rotation_rad, 0.5, 1e-12);
+
+  const ObjectError named = object_error(scene, moved, q, std::vector{3, 8});
+  EXPECT_NEAR(named.position_m, 0.003, 1e-12);
+  EXPECT_NEAR(named.rotation_rad, 0.1, 1e-12);
 }
 
 TEST(ReferencePath, LeadsObjectsToWhereTheyShouldEnd) {
@@ -139,6 +143,12 @@ TEST(ReferencePath, LeadsObjectsToWhereTheyShouldEnd) {
   for (std::size_t k = 0; k < led.q.size(); ++k)
     EXPECT_LT((scene.model().difference(given.q[k], led.q[k]) - double(k) / 3 * missing).norm(), 1e-12) << k;
   EXPECT_EQ(led.u, given.u);
+
+  TrackedPlan partly = given;  // what does not count stays as it was planned
+  lead_objects_to(scene, q_end, partly, std::vector{8});
+  VectorXd counted = VectorXd::Zero(scene.nv());
+  counted(8) = missing(8);
+  EXPECT_LT((scene.model().difference(given.q.back(), partly.q.back()) - counted).norm(), 1e-12);
 
   // Where angles wrap a whole turn is nothing to be made up for.
   const scene::Scene wrapping = scene.with([](scene::SceneSettings& settings) { settings.plan.wrap_angles = true; });

@@ -49,6 +49,32 @@ TEST(TrackedTask, HoldsTheCommandsOfARun) {
   EXPECT_EQ(task.plan.u_start(0), 0);  // where the joint is
 }
 
+// A plan has arrived where what its goal names has: the second box may be anywhere.
+TEST(TrackedRun, WhatTheGoalNamesHasToArrive) {
+  const scene::Scene scene = test::build(control::pusher([](scene::SceneSpec& spec) {
+    spec.world.models.push_back(test::body("other", multibody::JointKind::kAxes, {test::slide("y", {0, 1, 0})},
+                                           multibody::SphereSpec{0.01}, 1, 1, 0.5));
+    scene::GoalSpec goal;
+    goal.target.name = "there";
+    goal.target.models["box"].joints.by_name["x"] = 0.3;
+    spec.goals = {goal};
+  }));
+  const dynamics::Trajectory motion = recorded(scene);
+  TrackedTask whole = make_task(scene, motion, {}, {});
+  TrackedTask named = make_task(scene, motion, {}, {.scene = "", .run = "", .goal = "there"});
+  EXPECT_TRUE(whole.goal_rows.empty());
+  ASSERT_EQ(named.goal_rows.size(), 1u);
+  EXPECT_EQ(scene.model().velocities()[named.goal_rows[0]].name, "box/x");
+  EXPECT_TRUE(make_task(scene, motion, {}, {.scene = "", .run = "", .goal = "gone"}).goal_rows.empty());
+  for (TrackedTask* task : {&whole, &named}) {
+    task->scene = task->scene.with([](scene::SceneSettings& settings) { settings.track.replan = false; });
+    task->plan.q.back()(2) += 0.1;  // where the plan has it and nothing takes it
+    const TrackedRun run = execution::run(*task, {}, {}, 1, {});
+    EXPECT_EQ(run.end.success, task == &named);
+    EXPECT_NEAR(run.end.final.position_m, 0.1, 0.01);
+  }
+}
+
 TEST(TrackedTask, RefusesWhatCannotBeFollowed) {
   const scene::Scene scene = test::build(control::pusher());
   dynamics::Trajectory motion = recorded(scene);

@@ -50,14 +50,16 @@ std::pair<std::size_t, double> place(double knot, int steps) {
   return {to_size(k), inside - k};
 }
 
-/// The displacement that is left to the objects, size nv, 0 elsewhere; with `plan.wrap_angles` by the shorter way
-/// round.
-VectorXd way_of_objects(const scene::Scene& scene, const VectorXd& q, const VectorXd& q_end) {
+/// The displacement that is left to the objects, size nv, 0 elsewhere and where it does not count; with
+/// `plan.wrap_angles` by the shorter way round.
+VectorXd way_of_objects(const scene::Scene& scene, const VectorXd& q, const VectorXd& q_end,
+                        std::span<const int> counted) {
   const VectorXd delta = scene.model().difference(q, q_end);
   const std::vector<VelocityRole> roles = velocity_roles(scene);
   VectorXd way = VectorXd::Zero(scene.nv());
   for (const scene::Object& object : scene.objects()) {
     for (int i = object.first_v; i < object.first_v + object.nv; ++i) {
+      if (!counted.empty() && std::find(counted.begin(), counted.end(), i) == counted.end()) continue;
       const bool wraps = scene.settings().plan.wrap_angles && scene.model().velocities()[i].q_index >= 0 &&
                          roles[i] == VelocityRole::kRotation;
       way(i) = wraps ? std::remainder(delta(i), 2 * std::numbers::pi) : delta(i);
@@ -77,8 +79,9 @@ std::vector<VelocityRole> velocity_roles(const scene::Scene& scene) {
   return roles;
 }
 
-void lead_objects_to(const scene::Scene& scene, const VectorXd& q_end, TrackedPlan& plan) {
-  const VectorXd missing = way_of_objects(scene, plan.q.back(), q_end);
+void lead_objects_to(const scene::Scene& scene, const VectorXd& q_end, TrackedPlan& plan,
+                     std::span<const int> counted) {
+  const VectorXd missing = way_of_objects(scene, plan.q.back(), q_end, counted);
   for (std::size_t k = 1; k < plan.q.size(); ++k)
     scene.model().integrate(VectorXd(plan.q[k]), double(k) / double(plan.q.size() - 1) * missing, plan.q[k]);
 }
@@ -159,9 +162,10 @@ double ReferencePath::nearest(const VectorXd& q, double from, double to) const {
   return best;
 }
 
-ObjectError object_error(const scene::Scene& scene, const VectorXd& q, const VectorXd& q_reference) {
+ObjectError object_error(const scene::Scene& scene, const VectorXd& q, const VectorXd& q_reference,
+                         std::span<const int> counted) {
   ObjectError error;
-  const VectorXd way = way_of_objects(scene, q, q_reference);
+  const VectorXd way = way_of_objects(scene, q, q_reference, counted);
   const std::vector<VelocityRole> roles = velocity_roles(scene);
   for (const scene::Object& object : scene.objects()) {
     double position = 0, rotation = 0;

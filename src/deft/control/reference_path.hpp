@@ -2,6 +2,7 @@
 // A plan as a path: knots k = 0 … T in the order of its steps, and when each is due.
 
 #include <Eigen/Core>
+#include <span>
 #include <vector>
 
 #include "deft/scene/scene.hpp"
@@ -18,8 +19,9 @@ struct TrackedPlan {
 
 /// Spreads along the plan what is missing at its end, so that its objects end where they do in q_end:
 ///   q_k ← q_k ⊕ (k/T)(q_end ⊖ q_T), objects alone; with `plan.wrap_angles` whole turns are nothing.
-/// @param q_end  size nq; near the plan's end, for commands stay as they are.
-void lead_objects_to(const scene::Scene& scene, const Eigen::VectorXd& q_end, TrackedPlan& plan);
+/// @param q_end  size nq; near the plan's end, for commands stay as they are. @param counted  as of object_error.
+void lead_objects_to(const scene::Scene& scene, const Eigen::VectorXd& q_end, TrackedPlan& plan,
+                     std::span<const int> counted = {});
 
 /// Most speed of joint targets, size nu [rad/s, m/s]: `track.speed`, or without it the joints' limits
 /// (JointSpeeds::free).
@@ -70,7 +72,9 @@ class ReferencePath {
 struct ObjectError { double position_m = 0, rotation_rad = 0; };  // ≥ 0
 /// The error of the objects of q beside those of q_reference, sizes nq; with `plan.wrap_angles` planar angles count
 /// modulo 2π.
-ObjectError object_error(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& q_reference);
+/// @param counted  velocity indices that count; empty: all of the objects.
+ObjectError object_error(const scene::Scene& scene, const Eigen::VectorXd& q, const Eigen::VectorXd& q_reference,
+                         std::span<const int> counted = {});
 
 /// What a velocity belongs to: a robot, or the position or the rotation of an object.
 enum class VelocityRole : unsigned char { kRobot, kPosition, kRotation };

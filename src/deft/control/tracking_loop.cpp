@@ -114,9 +114,10 @@ class Run {
       tick(word);
     }
     end_.final = object_error(scene_, plant_.state().q, q_end_);
+    end_.at_goal = object_error(scene_, plant_.state().q, q_end_, options_.goal_rows);
     end_.replans = plans_;
     end_.success =
-        end_.plant == plant::PlantStatus::kOk && end_.status != TrackStatus::kInterrupted && within(end_.final, 1);
+        end_.plant == plant::PlantStatus::kOk && end_.status != TrackStatus::kInterrupted && within(end_.at_goal, 1);
     say_how_it_ended();
     return end_;
   }
@@ -165,11 +166,12 @@ class Run {
       end_.success = false;  // it may have been on its way
     if (end_.status != TrackStatus::kCompleted || end_.success || options_.repeats) return;
     end_.status = search_failed_ ? TrackStatus::kStuck : TrackStatus::kOffPlan;
-    end_.reason = fmt::format("objects are {:.3g} m, {:.3g} rad off{}", end_.final.position_m, end_.final.rotation_rad,
-                              search_failed_             ? "; no new plan: " + why_none_
-                              : blind_s_ > kBlind_s      ? "; they were not measured for too long"
-                              : clock_s_ > time_limit_s_ ? "; the reference waited for them for too long"
-                                                         : "");
+    end_.reason =
+        fmt::format("objects are {:.3g} m, {:.3g} rad off{}", end_.at_goal.position_m, end_.at_goal.rotation_rad,
+                    search_failed_             ? "; no new plan: " + why_none_
+                    : blind_s_ > kBlind_s      ? "; they were not measured for too long"
+                    : clock_s_ > time_limit_s_ ? "; the reference waited for them for too long"
+                                               : "");
   }
 
   /// Measurement and estimate of the objects: the deviation from the reference, which changes slowly,
@@ -194,7 +196,7 @@ class Run {
     for (const int i : scene_.command_coordinates()) estimate_(i) = measured_(i);
     estimate_velocity();
     estimated_error_ = object_error(scene_, estimate_, reference_);
-    end_error_ = object_error(scene_, estimate_, q_end_);
+    end_error_ = object_error(scene_, estimate_, q_end_, options_.goal_rows);
   }
 
   /// Of joints as they are measured; of objects that of the reference, and how their deviation from it changes,

@@ -64,7 +64,9 @@ struct TrackOptions {
   double time_limit_s = kInfinity;           // wall time [s], asked after each period
   /// Called after each period; return false to stop (Ctrl-C).
   std::function<bool(const dynamics::Trajectory&)> on_period{};
-  bool record_contacts = true;  // whether the motion keeps the plant's contacts
+  bool record_contacts = true;   // whether the motion keeps the plant's contacts
+  std::vector<int> goal_rows{};  // velocity indices of what the plan's goal names, which has to arrive; empty: all of
+                                 // the objects
 };
 
 /// Why a tracked run ended.
@@ -86,7 +88,8 @@ struct TrackEnd {
   TrackStatus status = TrackStatus::kCompleted;        // why it ended
   plant::PlantStatus plant = plant::PlantStatus::kOk;  // of its last advance
   ObjectError final, largest;  // true objects against the end of the first plan, and on the way against the reference
-  bool success = false;        // final within the settings' tolerances, and nothing cut the run short
+  ObjectError at_goal;         // as final, of TrackOptions::goal_rows alone
+  bool success = false;        // at_goal within the settings' tolerances, and nothing cut the run short
   std::string reason;          // why it did not complete; empty: it did
   double plan_duration_s = 0;  // of the first plan, as it was followed
   double held_s = 0;           // in which the command was held: blind, off the plan, or for want of a prediction

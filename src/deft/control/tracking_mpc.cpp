@@ -285,8 +285,7 @@ struct TrackingMpc::Impl {
              Index row) const {
     stage.X.row(row) = factor * step.force_x.row(c);
     stage.U.row(row) = factor * step.force_u.row(c);
-    stage.d(row) =
-        c < step.num_forces ? limit - factor * (step.force(c) + step.force_u.row(c).dot(offset)) : kInfinity;
+    stage.d(row) = c < step.num_forces ? limit - factor * (step.force(c) + step.force_u.row(c).dot(offset)) : kInfinity;
   }
 
   double joint(const VectorXd& q, Index command) const { return q(scene.command_coordinates()[command]); }

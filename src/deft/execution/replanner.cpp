@@ -21,11 +21,13 @@ constexpr int kNodes = 3000;        // roll-outs, so that the result does not de
 constexpr double kNoLimit_s = 1e9;  // steps are counted, not seconds
 constexpr double kBeyond = 0.01;    // [rad, m] by which joints may be measured beyond their limits
 
-/// The part of q that belongs to a model, by the names of its coordinates.
-scene::ModelConfiguration part_of(const scene::Scene& scene, int model, const Eigen::VectorXd& q) {
+/// The part of q that belongs to a model, by the names of its coordinates, as far as these are wanted.
+scene::ModelConfiguration part_of(const scene::Scene& scene, int model, const Eigen::VectorXd& q,
+                                  const std::function<bool(int)>& is_wanted) {
   const multibody::ModelInfo& info = scene.model().models()[model];
   scene::ModelConfiguration part;
   for (int i = info.first_q; i < info.first_q + info.nq; ++i) {
+    if (!is_wanted(i)) continue;
     const std::string& name = scene.model().coordinates()[i].name;
     const multibody::CoordinateInfo& c = scene.model().coordinates()[i];
     // Springs are compliant at a joint limit; a plan has to start within it.
@@ -35,15 +37,30 @@ scene::ModelConfiguration part_of(const scene::Scene& scene, int model, const Ei
   return part;
 }
 
-scene::GoalSpec goal_at(const scene::Scene& scene, const Eigen::VectorXd& q_end) {
+/// Whether a coordinate of an object is one that these velocity indices displace: a quaternion's by any rotation.
+bool is_named(const scene::Scene& scene, const scene::Object& object, int coordinate, std::span<const int> rows) {
+  const bool turns = scene.model().coordinates()[coordinate].unit == "1";
+  return rows.empty() || std::any_of(rows.begin(), rows.end(), [&](int row) {
+           const int displaced = scene.model().velocities()[row].q_index;
+           const bool own = row >= object.first_v && row < object.first_v + object.nv;
+           return own && (turns ? displaced < 0 : displaced == coordinate);
+         });
+}
+
+/// Where the objects are in q_end, of what `rows` name.
+scene::GoalSpec goal_at(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::span<const int> rows) {
   const scene::TrackSettings& track = scene.settings().track;
   scene::GoalSpec goal;
   goal.target.name = "end of the plan";
   goal.tolerance_position_m = kShare * track.tolerance_position;
   goal.tolerance_rotation_rad = kShare * track.tolerance_rotation;
   goal.tolerance_joint = kShare * track.tolerance_rotation;
-  for (const scene::Object& object : scene.objects())
-    if (!object.frozen) goal.target.models[object.name] = part_of(scene, object.model, q_end);
+  for (const scene::Object& object : scene.objects()) {
+    if (object.frozen) continue;
+    const scene::ModelConfiguration part =
+        part_of(scene, object.model, q_end, [&](int i) { return is_named(scene, object, i, rows); });
+    if (!part.joints.by_name.empty()) goal.target.models[object.name] = part;
+  }
   return goal;
 }
 
@@ -56,11 +73,12 @@ std::string reason_of(const planning::PlannerResult& result) {
 
 }  // namespace
 
-Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads,
-                     std::function<bool()> stop)
+Replanner::Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::vector<int> goal_rows,
+                     std::uint64_t seed, int threads, std::function<bool()> stop)
     : scene_(&scene),
       q_end_(q_end),
-      goal_(goal_at(scene, q_end)),
+      goal_rows_(std::move(goal_rows)),
+      goal_(goal_at(scene, q_end, goal_rows_)),
       seed_(seed),
       threads_(threads),
       stop_(std::move(stop)) {}
@@ -113,7 +131,8 @@ control::PlanSearch::Result Replanner::search(const Eigen::VectorXd& q, const Ei
     start.name = "measured";
     for (std::size_t m = 0; m < scene_->model().models().size(); ++m)
       if (scene_->model().models()[m].nq > 0)
-        start.models[scene_->model().models()[m].name] = part_of(*scene_, static_cast<int>(m), q);
+        start.models[scene_->model().models()[m].name] =
+            part_of(*scene_, static_cast<int>(m), q, [](int) { return true; });
     const scene::Scene here = scene_->starting_at(start).with([](scene::SceneSettings& settings) {
       scene::PlanSettings& plan = settings.plan;
       plan.first = true;
@@ -140,7 +159,7 @@ control::PlanSearch::Result Replanner::search(const Eigen::VectorXd& q, const Ei
     options.on_solves(result.solves);
     if (result.plan.success && !result.plan.commands.empty()) {
       found.plan = control::TrackedPlan{result.plan.h, result.plan.q, result.plan.commands, result.plan.u_start};
-      control::lead_objects_to(*scene_, q_end_, *found.plan);  // what the tolerance leaves is made up for on the way
+      control::lead_objects_to(*scene_, q_end_, *found.plan, goal_rows_);  // what the tolerance leaves is made up for
     } else {
       found.reason = result.plan.success ? "nothing is left to do" : reason_of(result);
     }

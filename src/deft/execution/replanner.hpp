@@ -19,11 +19,12 @@ namespace deft::execution {
 /// The planner as a tracking loop calls it: one search at a time, in a thread of its own.
 class Replanner final : public control::PlanSearch {
  public:
-  /// @param scene  of the plan; must outlive this object.  @param q_end  where its objects should be.
+  /// @param scene  of the plan; must outlive this object.  @param q_end  where its objects should be; `goal_rows`: what
+  /// of them counts (control::TrackOptions).
   /// @param seed  of the first search, the next ones count on. @param threads  of a search, 0: one per core.
   /// @param stop  asked while a search runs, from its thread: true ends it; null: nothing does.
-  Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::uint64_t seed, int threads,
-            std::function<bool()> stop);
+  Replanner(const scene::Scene& scene, const Eigen::VectorXd& q_end, std::vector<int> goal_rows, std::uint64_t seed,
+            int threads, std::function<bool()> stop);
   ~Replanner() override;  // gives up the search that goes on
 
   void begin(const Eigen::VectorXd& q, const Eigen::VectorXd& u, std::uint64_t number) override;
@@ -41,6 +42,7 @@ class Replanner final : public control::PlanSearch {
 
   const scene::Scene* scene_;
   Eigen::VectorXd q_end_;
+  std::vector<int> goal_rows_;
   scene::GoalSpec goal_;
   std::uint64_t seed_;
   int threads_;

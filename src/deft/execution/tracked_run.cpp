@@ -14,6 +14,7 @@
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/execution/replanner.hpp"
 #include "deft/math/percentile.hpp"
+#include "deft/planning/feasibility/goal.hpp"
 #include "deft/planning/feasibility/success_rate.hpp"
 
 namespace deft::execution {
@@ -79,11 +80,14 @@ TrackedTask make_task(scene::Scene scene, const dynamics::Trajectory& motion, co
   if (scene.names_q() != motion.names_q || scene.names_u() != motion.names_u)
     throw InputError({names.scene, 0, 0},
                      fmt::format("is not the scene of {}: the coordinates or commands have other names", names.run));
-  TrackedTask task{std::move(scene), {}, 0};
+  TrackedTask task{.scene = std::move(scene), .plan = {}, .goal_rows = {}, .damping_h = 0};
   const double h = motion.t[1] - motion.t[0];
   check_followed(options, task.scene, h, names.scene);
   if (options.replays && h < task.scene.settings().track.period)  // no command is passed over
     task.scene = task.scene.with([h](scene::SceneSettings& settings) { settings.track.period = h; });
+  for (const scene::GoalSpec& goal : task.scene.spec().goals)
+    if (goal.target.name == names.goal)
+      task.goal_rows = planning::Goal(task.scene, goal, task.scene.settings().plan.wrap_angles).rows();
   const auto model = dynamics::make_step_model(task.scene);
   task.damping_h = model->second_order() ? kInfinity : model->h();
   task.plan.h = h;
@@ -118,14 +122,15 @@ TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const 
     run.end.status = control::TrackStatus::kStartFailed;
     run.end.reason = "the disturbed start does not settle";
     run.end.plan_duration_s = control::ReferencePath(task.scene, task.plan).duration();
-    run.end.final = run.end.largest = control::object_error(task.scene, q_start, task.plan.q.back());
+    run.end.final = run.end.largest = run.end.at_goal = control::object_error(task.scene, q_start, task.plan.q.back());
     return run;
   }
   const Stopwatch wall;
   const auto stop = [&] { return (listener.stop && listener.stop()) || wall.seconds() > options.time_limit_s; };
-  Replanner replanner(task.scene, task.plan.q.back(), seed, options.threads, stop);
+  Replanner replanner(task.scene, task.plan.q.back(), task.goal_rows, seed, options.threads, stop);
   control::TrackOptions track{.controller = options.controller, .disturbance = disturbance};
   track.search = &replanner;
+  track.goal_rows = task.goal_rows;
   track.repeats = options.replays;
   track.max_duration_s = options.max_duration_s;
   track.time_limit_s = options.time_limit_s;

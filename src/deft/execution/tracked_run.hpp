@@ -28,15 +28,17 @@ struct TrackedRunOptions {
 
 /// A motion to follow, with the scene that it was made in.
 struct TrackedTask {
-  scene::Scene scene;         // as the controller believes it to be
-  control::TrackedPlan plan;  // commands and configurations
-  double damping_h = 0;       // [s], what plant::object_damping takes: of the scene's step, not of the records
+  scene::Scene scene;          // as the controller believes it to be
+  control::TrackedPlan plan;   // commands and configurations
+  std::vector<int> goal_rows;  // as control::TrackOptions
+  double damping_h = 0;        // [s], what plant::object_damping takes: of the scene's step, not of the records
 };
 
 /// What messages call a task's parts: the file of its scene, and the folder or file of its run.
 struct TaskNames {
   std::string scene;  // its file
   std::string run;    // its folder or file
+  std::string goal;   // of the run's plan, if it is one and the scene still has it: what it names has to arrive
 };
 
 /// @throws InputError naming `run` where the motion has no steps to follow.
