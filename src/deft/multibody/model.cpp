@@ -121,8 +121,8 @@ Kinematics Model::make_kinematics() const {
   kinematics.impl_->turned.setZero(6, nv());
   kinematics.impl_->A.setZero(6, static_cast<Eigen::Index>(impl_->pinocchio_joints.size()));
   kinematics.impl_->P.setZero(6, static_cast<Eigen::Index>(impl_->pinocchio_joints.size()));
-  for (auto* columns : {&kinematics.impl_->bias_X, &kinematics.impl_->bias_W, &kinematics.impl_->bias_E,
-                        &kinematics.impl_->bias_G})
+  for (auto* columns :
+       {&kinematics.impl_->bias_X, &kinematics.impl_->bias_W, &kinematics.impl_->bias_E, &kinematics.impl_->bias_G})
     columns->setZero(6, nv());
   for (auto* columns : {&kinematics.impl_->bias_a, &kinematics.impl_->bias_V, &kinematics.impl_->bias_F})
     columns->setZero(6, static_cast<Eigen::Index>(impl_->pinocchio_joints.size()));

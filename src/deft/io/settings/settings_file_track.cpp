@@ -51,7 +51,8 @@ constexpr auto kVisitTrackSettings = [](auto& s, auto&& visit) {
                     kPositiveOrInfinite},
         s.speed);
   visit(SettingInfo{"normal_force", "N", "most of every contact, as predicted", kPositiveOrInfinite}, s.normal_force);
-  visit(SettingInfo{"kept_force", "", "least of every contact, as a share of what the plan's command would press with", kShare},
+  visit(SettingInfo{"kept_force", "", "least of every contact, as a share of what the plan's command would press with",
+                    kShare},
         s.kept_force);
   visit(SettingInfo{"delay_compensation", "", "the state is predicted for the time when the command acts"},
         s.delay_compensation);
