@@ -20,6 +20,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       plans-that-hold  plans of scenes/planning over many seeds, judged, then played in MuJoCo and Drake (hours; finished cells in
                   benchmarks/plans_that_hold are not run again); arguments: systems, variants; --pilot: three other seeds and an estimate of the
                   hours; --draw-seeds: once, after settings.json was frozen by a commit
+      periods     a control period of `deft track` in MuJoCo under disturbances, raw, horizons of 1, 3 and 10 steps (nothing else may run), with plans
+                  that plans-that-hold left in out/; arguments: systems; --record: the page plans_that_hold reads it
       worlds-disagree  plans of plans-that-hold in five worlds of second order: the first step that differs, with its contacts (what
                   out/plans-that-hold holds is not planned again); arguments: systems, --plans N, --steps N; --record: the page worlds_disagree reads it
       arms        four arms pinch a square: limit surface, second order, and MuJoCo
@@ -66,6 +68,7 @@ from suites.grasping import bench_grasping  # noqa: E402
 from suites.holding import bench_holding  # noqa: E402
 from suites.optimize import bench_optimize  # noqa: E402
 from suites.patch_contact import bench_patch_contact  # noqa: E402
+from suites.periods import bench_periods  # noqa: E402
 from suites.piles import bench_piles  # noqa: E402
 from suites.plans import bench_plans  # noqa: E402
 from suites.plans_that_hold import bench_plans_that_hold  # noqa: E402
@@ -114,6 +117,7 @@ BENCHMARKS = {
     "arms": bench_arms,
     "plants": bench_plants,
     "error-against-h": bench_error_against_h,
+    "periods": bench_periods,
     "sim-to-sim": bench_sim_to_sim,
     "feedback": bench_feedback,
     "plans-that-hold": bench_plans_that_hold,

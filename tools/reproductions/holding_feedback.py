@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .experiment import table
+from .experiment import record_words, table
 from .holding_study import MISSING, Rows, Study, met, percentile, share
 
 WORSE = {"position_m": 0.001, "rotation_rad": 0.01}  # than open loop: what counts as worse
@@ -108,6 +108,31 @@ def failure_rows(study: Study) -> list[list]:
     return rows
 
 
+def period_words(study: Study) -> str:
+    """What a period of the controller takes, alone on the machine, beside what was asked."""
+    if study.periods is None:
+        return ""
+    most, rows = study.settings["bars"].get("feedback", {}).get("period_p99_ms", {}), []
+    for name, system in study.systems().items():
+        own = {
+            horizon: [row for row in study.periods["rows"] if row["system"] == name and row["horizon"] == horizon] for horizon in (1, 3, 10)
+        }
+        if not any(own.values()):
+            continue
+        words = [f"{max(row['p50_us'] for row in rows_of) / 1e3:.2f}, {max(row['p99_us'] for row in rows_of) / 1e3:.2f}" if rows_of else MISSING
+                 for rows_of in own.values()]  # fmt: skip
+        slowest = max((row["p99_us"] / 1e3 for row in own[10]), default=None)
+        asked = most.get(system["group"])
+        rows.append(
+            [name, *words, MISSING if asked is None or slowest is None else f"{met(slowest, asked, at_least=False)} ({asked:g} ms)"]
+        )
+    return f"""
+Control periods in milliseconds, p50 and p99, raw: one run at a time and nothing else on the machine but its search for new plans (`./run bench periods --record`; {record_words([study.periods["head"]])}).
+
+{table(["system", "N = 1", "N = 3", "N = 10", "p99 at N = 10"], rows)}
+"""
+
+
 def feedback_words(study: Study, picture: str = "") -> str:
     """Markdown; empty where nothing of the kind is asked for."""
     plants = followed_plants(study)
@@ -137,4 +162,4 @@ further off than open loop. Periods: p99 of the controller's time, two runs at o
 
 {words}
 {table(["system", "", "ended as", "runs", "seeds"], failures) if failures else "All arrive."}
-"""
+{period_words(study)}"""

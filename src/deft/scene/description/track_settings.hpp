@@ -35,7 +35,7 @@ struct TrackSettings {
                                                        // count as positions or turns
   double terminal_factor = 1;                          // ≥ 0, of both at the end of the horizon
   double joint_weight = 0.01;                          // ≥ 0, of the robots' joints beside the plan's [1/rad², 1/m²]
-  double command_weight = 1;                           // > 0, of commands beside the plan's [1/rad², 1/m²]
+  double command_weight = 10;                          // > 0, of commands beside the plan's [1/rad², 1/m²]
   double change_weight = 0;     // ≥ 0, of the change of commands beside the plan's [1/rad², 1/m²]
   double command_offset = 0.3;  // > 0, most that a command may differ from the plan's [rad, m]
   /// > 0, most of joint targets: knots of the plan are moved apart until it holds [rad/s, m/s]; none: the limits that
