@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import numpy as np
 
@@ -17,6 +18,8 @@ LEAST = 1e-4  # of the axes [m, rad]
 
 def measure(lab: Laboratory) -> dict:
     """What was recorded; nothing is simulated here."""
+    if not RECORDED.exists():
+        sys.exit(f"reproduce: {RECORDED} is not there; ./run reproduce sim-to-sim records it (Drake, an hour)")
     return json.loads(RECORDED.read_text())["result"]
 
 
