@@ -7,12 +7,13 @@ import time
 from pathlib import Path
 
 from .holding_cells import PLANNING, commit_of
-from .plans_that_hold import open_study
+from .plans_that_hold import Study, open_study
 from .programs import ROOT, DeftRuns, Failed, machine, say
 
 RECORDED = ROOT / "benchmarks/baselines/periods.json"  # what the page plans_that_hold reads
 HORIZONS = (1, 3, 10)
 PLANS = 2  # of a system, the first of the study's that hold
+MOST_DURATION = 2  # of the plan's
 
 
 def bench_periods(build: Path, rounds: int, arguments: list[str]) -> dict:
@@ -23,30 +24,42 @@ def bench_periods(build: Path, rounds: int, arguments: list[str]) -> dict:
     names = [word for word in arguments if word != "--record"] or known
     if unknown := [name for name in names if name not in known]:
         raise Failed(f"periods: unknown argument {unknown[0]!r}; there are {', '.join([*known, '--record'])}")
-    runs, rows = DeftRuns(build, study.work), []
+    runs = DeftRuns(build, study.work)
     print(f"{'system':24} {'seed':>7} {'N':>3} {'p50 [ms]':>9} {'p99 [ms]':>9}  ended")
-    for name in names:
-        cells = study.cells(name, "default", PLANNING)
-        folders = [(cell, k) for cell in cells for k in study.block(cell) if holds(study.plan_folder(cell, k))]
-        for cell, k in folders[:PLANS]:
-            for horizon in HORIZONS:
-                part = study.work / f"periods.{name}.{study.seeds[k]}.{horizon}"
-                summary = runs.call(part, "track", str(study.plan_folder(cell, k)), "--plant", "mujoco", "--disturb", "scenes/planning/disturb/all.yaml",
-                                     "--seed", str(study.seeds[k]), "--set", f"track.horizon={horizon}", "--max-duration", f"{2 * duration(study.plan_folder(cell, k)):g}")  # fmt: skip
-                period = summary["period_us"]
-                rows.append({"system": name, "seed": study.seeds[k], "horizon": horizon, "p50_us": period["p50"], "p99_us": period["p99"], "new_plans": summary["new_plans"]})  # fmt: skip
-                print(f"{name:24} {study.seeds[k]:>7} {horizon:>3} {period['p50'] / 1e3:9.2f} {period['p99'] / 1e3:9.2f}  {summary['status']}", flush=True)  # fmt: skip
-        if not folders:
-            say(f"{name}: no plan that holds is here; ./run bench plans-that-hold {name} makes some")
+    try:
+        rows = [row for name in names for row in periods_of(study, runs, name)]
+    finally:
+        runs.stop()
     result = {"rows": rows, "head": {"commit": commit_of(), "machine": machine(), "date": time.strftime("%Y-%m-%d")}}
     if "--record" in arguments:
         RECORDED.write_text(json.dumps({"benchmark": "periods", "result": result}) + "\n")
     return result
 
 
-def holds(folder: Path) -> bool:
-    return (folder / "row.json").exists() and json.loads((folder / "row.json").read_text())["success"]
-
-
-def duration(folder: Path) -> float:
-    return json.loads((folder / "row.json").read_text())["duration_s"]
+def periods_of(study: Study, runs: DeftRuns, system: str) -> list[dict]:
+    """A row per plan and horizon, with the disturbances and the seeds of the study."""
+    folders = [(study.seeds[k], study.plan_folder(cell, k)) for cell in study.cells(system, "default", PLANNING) for k in study.block(cell)]
+    made = [(seed, folder, json.loads(file.read_text())) for seed, folder in folders if (file := folder / "row.json").exists()]
+    held = [(seed, folder, plan) for seed, folder, plan in made if plan["success"]]
+    if not held:
+        say(f"{system}: no plan that holds is here; ./run bench plans-that-hold {system} makes some")
+    rows, disturb = [], study.values("plants", "feedback")["disturb"]
+    for seed, folder, plan in held[:PLANS]:
+        for horizon in HORIZONS:
+            summary = runs.call(study.work / f"periods.{system}.{seed}.{horizon}", "track", str(folder), "--plant", "mujoco", "--disturb", disturb, "--seed", str(seed),
+                                "--set", f"track.horizon={horizon}", "--max-duration", f"{MOST_DURATION * plan['duration_s']:g}")  # fmt: skip
+            period = summary["period_us"]
+            rows.append(
+                {
+                    "system": system,
+                    "seed": seed,
+                    "horizon": horizon,
+                    "p50_us": period["p50"],
+                    "p99_us": period["p99"],
+                    "new_plans": summary["new_plans"],
+                }
+            )
+            print(
+                f"{system:24} {seed:>7} {horizon:>3} {period['p50'] / 1e3:9.2f} {period['p99'] / 1e3:9.2f}  {summary['status']}", flush=True
+            )
+    return rows

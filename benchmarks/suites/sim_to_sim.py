@@ -20,9 +20,9 @@ PLAYERS = 2  # plans at once
 
 
 def segments_of(runs: DeftRuns, system: str, seed: int) -> list[dict]:
-    """The segments with contact of a plan's transfers between grasps: how far the object was meant to go, and how far off it ends."""
-    folder = runs.work / f"{system}.{seed}"
-    kept = folder.with_suffix(".json")
+    """The segments of a seed's first plan in which the robots are to move the object: how far it was meant to go, and how far off it ends. Kept by program."""
+    folder = runs.work / f"{system}.{seed}.{runs.deft.name}"
+    kept = folder.with_name(f"{folder.name}.json")
     if not kept.exists():
         plan = runs.call(folder, "plan", f"scenes/planning/{system}.deft.yaml", "--first", "--seed", str(seed), "--threads", "1")
         rows = []

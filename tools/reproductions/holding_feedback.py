@@ -113,23 +113,20 @@ def period_words(study: Study) -> str:
     if study.periods is None:
         return ""
     most, rows = study.settings["bars"].get("feedback", {}).get("period_p99_ms", {}), []
+    horizons = sorted({row["horizon"] for row in study.periods["rows"]})
+    slowest = lambda own, key: max(row[key] for row in own) / 1e3  # noqa: E731
     for name, system in study.systems().items():
-        own = {
-            horizon: [row for row in study.periods["rows"] if row["system"] == name and row["horizon"] == horizon] for horizon in (1, 3, 10)
-        }
-        if not any(own.values()):
+        recorded = [row for row in study.periods["rows"] if row["system"] == name]
+        if not recorded:
             continue
-        words = [f"{max(row['p50_us'] for row in rows_of) / 1e3:.2f}, {max(row['p99_us'] for row in rows_of) / 1e3:.2f}" if rows_of else MISSING
-                 for rows_of in own.values()]  # fmt: skip
-        slowest = max((row["p99_us"] / 1e3 for row in own[10]), default=None)
-        asked = most.get(system["group"])
-        rows.append(
-            [name, *words, MISSING if asked is None or slowest is None else f"{met(slowest, asked, at_least=False)} ({asked:g} ms)"]
-        )
+        each = [[row for row in recorded if row["horizon"] == horizon] for horizon in horizons]
+        asked, longest = most.get(system["group"]), slowest(each[-1], "p99_us")
+        rows.append([name, *(f"{slowest(own, 'p50_us'):.2f}, {slowest(own, 'p99_us'):.2f}" for own in each),
+                     MISSING if asked is None else f"{met(longest, asked, at_least=False)} ({asked:g} ms)"])  # fmt: skip
     return f"""
-Control periods in milliseconds, p50 and p99, raw: one run at a time and nothing else on the machine but its search for new plans (`./run bench periods --record`; {record_words([study.periods["head"]])}).
+Control periods in milliseconds, p50 and p99, raw, the slowest plan's: one run at a time and nothing else on the machine but its search for new plans (`./run bench periods --record`; {record_words([study.periods["head"]])}).
 
-{table(["system", "N = 1", "N = 3", "N = 10", "p99 at N = 10"], rows)}
+{table(["system", *(f"N = {horizon}" for horizon in horizons), f"p99 at N = {horizons[-1]}"], rows)}
 """
 
 

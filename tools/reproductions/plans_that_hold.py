@@ -318,8 +318,7 @@ Seeds are those that all variants of a system have been run with, the first of t
 
 {table(["variant", "cells of", "systems"], absent) if absent else "Everything that the settings ask for was run."}
 
-Variants and blocks of ten seeds were cut where time ran out; the ball and the plate's goal `published` ended after their first ten, none of which held, so that their bars could no longer be met. One block of allegro_cube was
-recorded twice, because its plans were lost before they were played: its search was repeated with the same seeds, found as many, and replaced the first. Keys of cells cover the program, the scenes, the settings and the compiler, not the
+Keys of cells cover the program, the scenes, the settings and the compiler, not the
 script that measures an arrival.
 """
 

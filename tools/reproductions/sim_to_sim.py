@@ -19,7 +19,7 @@ LEAST = 1e-4  # of the axes [m, rad]
 def measure(lab: Laboratory) -> dict:
     """What was recorded; nothing is simulated here."""
     if not RECORDED.exists():
-        sys.exit(f"reproduce: {RECORDED} is not there; ./run reproduce sim-to-sim records it (Drake, an hour)")
+        sys.exit(f"reproduce: {RECORDED} is not there; ./run reproduce sim-to-sim records it (needs Drake)")
     return json.loads(RECORDED.read_text())["result"]
 
 
@@ -35,12 +35,19 @@ def system_rows(systems: dict[str, list[dict]]) -> list[list]:
 
 
 def ordering_words(systems: dict[str, list[dict]]) -> str:
-    """Whether errors are smaller in the plane than in space, as published."""
+    """Whether errors are smaller in the plane than in space, as published, and both medians."""
     plane, space = ([row for name, rows in systems.items() if (name in IN_THE_PLANE) == own for row in rows] for own in (True, False))
     middle = lambda rows, key: float(np.median([row[key] for row in rows]))  # noqa: E731
-    return "; ".join(
-        f"{middle(plane, key):.2g} {unit} in the plane, {middle(space, key):.2g} {unit} in space" for key, unit in KEYS.items()
+    smaller = [middle(plane, key) < middle(space, key) for key in KEYS]
+    word = (
+        "As published, errors are"
+        if all(smaller)
+        else "Of one measure errors are"
+        if any(smaller)
+        else "Other than published, errors are not"
     )
+    medians = [f"{middle(plane, key):.2g} {unit} in the plane, {middle(space, key):.2g} {unit} in space" for key, unit in KEYS.items()]
+    return f"{word} smaller in the plane than in space (medians: {'; '.join(medians)})."
 
 
 def draw(result: dict) -> None:
@@ -73,7 +80,7 @@ Dots: segments; lines: medians.
 
 {table(["system", "plans", "segments", "moves [m], p50", "[rad]", "off [m], p50 (quartiles)", "[rad]", f"lost (> {LOST_M:g} m)"], system_rows(systems))}
 
-As published, errors are smaller in the plane than in space (medians: {ordering_words(systems)}). Such plans are made for one length of step; what makes plans hold elsewhere, and how many then arrive, open loop
+{ordering_words(systems)} Such plans are made for one length of step; what makes plans hold elsewhere, and how many then arrive, open loop
 and with feedback, is on the page [plans that hold](plans_that_hold.md).
 """,
     )
