@@ -86,10 +86,9 @@ Loaded load_task(const TrackCommand& options) {
   }
   Diagnostics diagnostics;
   scene::Scene scene = load(scene_options, options.output, diagnostics);
-  const std::optional<io::StoredPlan> plan = options.replays ? std::nullopt : io::read_plan(folder.string());
-  return {execution::make_task(
-              std::move(scene), run.trajectory, tracked_options(options),
-              {.scene = scene_options.scene, .run = folder.string(), .goal = plan ? plan->header.goal : ""}),
+  const std::optional<io::PlanHeader> plan = options.replays ? std::nullopt : io::read_plan_header(folder.string());
+  return {execution::make_task(std::move(scene), run.trajectory, tracked_options(options),
+                               {.scene = scene_options.scene, .run = folder.string(), .goal = plan ? plan->goal : ""}),
           std::move(diagnostics)};
 }
 

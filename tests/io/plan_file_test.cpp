@@ -95,6 +95,7 @@ TEST_F(SearchFolder, GivesBackTreeAndPlanAsTheyWereWritten) {
   EXPECT_EQ(read_run(folder).trajectory.num_steps(), 5);
   const auto stored = read_plan(folder);
   ASSERT_TRUE(stored);
+  EXPECT_EQ(read_plan_header(folder)->goal, stored->header.goal);
   expect_equal(stored->nodes, nodes);
   EXPECT_EQ(stored->X_WB, X_WB);
   ASSERT_EQ(stored->segments.size(), 3u);

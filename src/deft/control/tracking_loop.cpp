@@ -114,11 +114,11 @@ class Run {
       tick(word);
     }
     end_.final = object_error(scene_, plant_.state().q, q_end_);
-    end_.at_goal = object_error(scene_, plant_.state().q, q_end_, options_.goal_rows);
+    const ObjectError at_goal = object_error(scene_, plant_.state().q, q_end_, options_.goal_rows);
     end_.replans = plans_;
     end_.success =
-        end_.plant == plant::PlantStatus::kOk && end_.status != TrackStatus::kInterrupted && within(end_.at_goal, 1);
-    say_how_it_ended();
+        end_.plant == plant::PlantStatus::kOk && end_.status != TrackStatus::kInterrupted && within(at_goal, 1);
+    say_how_it_ended(at_goal);
     return end_;
   }
 
@@ -161,17 +161,16 @@ class Run {
   }
 
   /// What a run that was not cut has come to.
-  void say_how_it_ended() {
+  void say_how_it_ended(const ObjectError& at_goal) {
     if (end_.success && (end_.status == TrackStatus::kDurationLimit || end_.status == TrackStatus::kTimeLimit))
       end_.success = false;  // it may have been on its way
     if (end_.status != TrackStatus::kCompleted || end_.success || options_.repeats) return;
     end_.status = search_failed_ ? TrackStatus::kStuck : TrackStatus::kOffPlan;
-    end_.reason =
-        fmt::format("objects are {:.3g} m, {:.3g} rad off{}", end_.at_goal.position_m, end_.at_goal.rotation_rad,
-                    search_failed_             ? "; no new plan: " + why_none_
-                    : blind_s_ > kBlind_s      ? "; they were not measured for too long"
-                    : clock_s_ > time_limit_s_ ? "; the reference waited for them for too long"
-                                               : "");
+    end_.reason = fmt::format("objects are {:.3g} m, {:.3g} rad off{}", at_goal.position_m, at_goal.rotation_rad,
+                              search_failed_             ? "; no new plan: " + why_none_
+                              : blind_s_ > kBlind_s      ? "; they were not measured for too long"
+                              : clock_s_ > time_limit_s_ ? "; the reference waited for them for too long"
+                                                         : "");
   }
 
   /// Measurement and estimate of the objects: the deviation from the reference, which changes slowly,

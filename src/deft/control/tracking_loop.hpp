@@ -88,8 +88,7 @@ struct TrackEnd {
   TrackStatus status = TrackStatus::kCompleted;        // why it ended
   plant::PlantStatus plant = plant::PlantStatus::kOk;  // of its last advance
   ObjectError final, largest;  // true objects against the end of the first plan, and on the way against the reference
-  ObjectError at_goal;         // as final, of TrackOptions::goal_rows alone
-  bool success = false;        // at_goal within the settings' tolerances, and nothing cut the run short
+  bool success = false;        // what TrackOptions::goal_rows name is there, and nothing cut the run short
   std::string reason;          // why it did not complete; empty: it did
   double plan_duration_s = 0;  // of the first plan, as it was followed
   double held_s = 0;           // in which the command was held: blind, off the plan, or for want of a prediction

@@ -213,8 +213,11 @@ struct TrackingMpc::Impl {
           std::max(1.0, (path->time_at(knot + double(k) + 1) - path->time_at(knot + double(k))) / prediction.h());
       const bool is_slow = steps_long > 1 + kAsLong;
       const VectorXd& v_from = is_slow ? at_rest : k == 0 ? v_now : steps[k - 1].v_next;
-      if (!prediction.linearize(static_cast<int>(k), q_nominal[k], v_from, u_model[k], steps[k]))
-        return k > 0 && go_on_from(k);
+      if (!prediction.linearize(static_cast<int>(k), q_nominal[k], v_from, u_model[k], steps[k])) {
+        if (k == 0) return false;
+        go_on_from(k);
+        return true;
+      }
       if (is_slow) leave_out_momentum(steps[k]);
       q_nominal[k + 1] = steps[k].q_next;
       steps[k].drift.head(scene.nv()) = steps_long * drift;
@@ -224,13 +227,12 @@ struct TrackingMpc::Impl {
 
   /// Where a later step of the horizon fails, as contacts that contradict each other make it, the one before it is
   /// taken in its place and after it.
-  bool go_on_from(std::size_t failed) {
+  void go_on_from(std::size_t failed) {
     for (std::size_t k = failed; k < to_size(settings.horizon); ++k) {
       u_model[k] = u_nominal[k] + bias;
       steps[k] = steps[failed - 1];
       q_nominal[k + 1] = q_nominal[failed];
     }
-    return true;
   }
 
   /// Of a knot that lasts longer than a step, in which what moves comes to the rest of a quasidynamic one.

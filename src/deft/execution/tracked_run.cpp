@@ -122,7 +122,7 @@ TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const 
     run.end.status = control::TrackStatus::kStartFailed;
     run.end.reason = "the disturbed start does not settle";
     run.end.plan_duration_s = control::ReferencePath(task.scene, task.plan).duration();
-    run.end.final = run.end.largest = run.end.at_goal = control::object_error(task.scene, q_start, task.plan.q.back());
+    run.end.final = run.end.largest = control::object_error(task.scene, q_start, task.plan.q.back());
     return run;
   }
   const Stopwatch wall;

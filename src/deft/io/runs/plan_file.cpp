@@ -65,17 +65,22 @@ double read_number(const hdf5::Handle& group, const char* name) {
   return std::strtod(hdf5::read_text(group.get(), name).c_str(), nullptr);
 }
 
+PlanHeader read_header(hid_t file) {
+  const hdf5::Handle group(H5Gopen2(file, "/plan", H5P_DEFAULT), H5Gclose, "open /plan");
+  const auto text = [&](const char* name) { return hdf5::read_text(group.get(), name); };
+  return {.goal = text("goal"),
+          .model = text("model"),
+          .scene_hash = text("scene_hash"),
+          .seed = std::strtoull(text("seed").c_str(), nullptr, 10),
+          .kappa = read_number(group, "kappa")};
+}
+
 void read_plan_part(hid_t file, StoredPlan& stored) {
+  stored.header = read_header(file);
   const auto numbers = read_column<std::int32_t>(file, "/plan/segments");
   for (std::size_t i = 0; i + 3 < numbers.size(); i += 4)
     stored.segments.push_back({numbers[i], numbers[i + 1], numbers[i + 2] != 0, numbers[i + 3]});
   const hdf5::Handle group(H5Gopen2(file, "/plan", H5P_DEFAULT), H5Gclose, "open /plan");
-  const auto text = [&](const char* name) { return hdf5::read_text(group.get(), name); };
-  stored.header = {.goal = text("goal"),
-                   .model = text("model"),
-                   .scene_hash = text("scene_hash"),
-                   .seed = std::strtoull(text("seed").c_str(), nullptr, 10),
-                   .kappa = read_number(group, "kappa")};
   stored.h = read_number(group, "h");
   const std::vector<std::int32_t> success = hdf5::read_numbers(group.get(), "success");
   if (!success.empty()) stored.success = success[0] != 0;
@@ -97,9 +102,9 @@ planning::ReachableSets read_reachable(hid_t file) {
   return sets;
 }
 
-}  // namespace
-
-std::optional<StoredPlan> read_plan(const std::string& path) {
+/// What `read` finds in the run of a planner; none of another run.
+template <class Read>
+auto read_search(const std::string& path, Read read) -> std::optional<decltype(read(hid_t{}))> {
   std::error_code error;
   const std::string run = fs::is_directory(path, error) ? (fs::path(path) / "run.h5").string() : path;
   if (!fs::exists(run, error)) throw InputError({run, 0, 0}, "no such run");
@@ -110,17 +115,27 @@ std::optional<StoredPlan> read_plan(const std::string& path) {
     if (id < 0) return std::nullopt;
     const hdf5::Handle file(id, H5Fclose, "");
     if (H5Lexists(file.get(), "/tree", H5P_DEFAULT) <= 0) return std::nullopt;
-    StoredPlan stored;
-    stored.nodes = read_nodes(file.get());
-    if (stored.nodes.empty()) throw std::runtime_error("its tree has no nodes");
-    stored.X_WB = read_column<float>(file.get(), "/tree/X_WB");
-    read_plan_part(file.get(), stored);
-    stored.reachable = read_reachable(file.get());
-    return stored;
+    return read(file.get());
   } catch (const std::runtime_error& failure) {
     throw InputError({run, 0, 0}, fmt::format("is not a whole run of a planner: {}", failure.what()));
   }
 }
+
+}  // namespace
+
+std::optional<StoredPlan> read_plan(const std::string& path) {
+  return read_search(path, [](hid_t file) {
+    StoredPlan stored;
+    stored.nodes = read_nodes(file);
+    if (stored.nodes.empty()) throw std::runtime_error("its tree has no nodes");
+    stored.X_WB = read_column<float>(file, "/tree/X_WB");
+    read_plan_part(file, stored);
+    stored.reachable = read_reachable(file);
+    return stored;
+  });
+}
+
+std::optional<PlanHeader> read_plan_header(const std::string& path) { return read_search(path, read_header); }
 
 std::string plan_overlay(const planning::Plan& plan, const std::vector<std::string>& names_u) {
   std::string text = "# The commands of a plan, and the step it was checked with: deft sim SCENE --with plan.yaml\n";

@@ -67,6 +67,8 @@ struct StoredPlan {
 /// The tree and the plan in DIR/run.h5 (or the file itself); none if it is not the run of a planner.
 /// @throws InputError if there is no run or a part is missing.
 std::optional<StoredPlan> read_plan(const std::string& path);
+/// Its header alone, without the tree; likewise.
+std::optional<PlanHeader> read_plan_header(const std::string& path);
 
 /// The plan's commands as a scene overlay, with the step length and the exact contact it was checked with: `deft sim
 /// SCENE --with plan.yaml` simulates it. @param names_u "robot/joint".
