@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measure deft beside rival solvers and print one table; `./run bench` calls this.
 
-Usage: run_benchmarks.py BUILD_DIR [--list] [--rounds N] [NAME [ARGUMENT...]]
+Usage: run_benchmarks.py BUILD_DIR [--list] [--rounds N] [--record [--force]] [NAME [ARGUMENT...]]
 
 NAME: solver      P1: one solve of the real problems, deft and rivals in alternating rounds (default, with `step`); --isa: deft with the
                   kernels of every instruction set instead
@@ -12,18 +12,18 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       grasping    P3: complementarity problems of a peg that is grasped, jammed and inserted; argument: repetitions
       plants      passive motions (fall, sliding, pendulum, rolling) in deft's second-order models, MuJoCo and Drake against closed forms
       error-against-h  a cube that an arm carries: second-order simulators against a converged one, by step length (an hour; what
-                  out/error-against-h holds is not run again); --record: the page of pick and place reads it
+                  out/error-against-h holds is not run again)
       sim-to-sim  first plans of scenes/planning played open loop in Drake, errors per segment (what out/sim-to-sim holds is not made again);
-                  arguments: systems; --record: the page sim_to_sim reads it
+                  arguments: systems
       feedback    plans of scenes/planning followed in MuJoCo under disturbances, open loop and with feedback (hours; what out/feedback holds
-                  is not run again); arguments: systems; --quick: few seeds; --record: the page feedback reads it
+                  is not run again); arguments: systems; --quick: few seeds
       plans-that-hold  plans of scenes/planning over many seeds, judged, then played in MuJoCo and Drake (hours; finished cells in
                   benchmarks/plans_that_hold are not run again); arguments: systems, variants; --pilot: three other seeds and an estimate of the
                   hours; --draw-seeds: once, after settings.json was frozen by a commit
       periods     a control period of `deft track` in MuJoCo under disturbances, raw, horizons of 1, 3 and 10 steps (nothing else may run), with plans
-                  that plans-that-hold left in out/; arguments: systems; --record: the page plans_that_hold reads it
+                  that plans-that-hold left in out/; arguments: systems
       worlds-disagree  plans of plans-that-hold in five worlds of second order: the first step that differs, with its contacts (what
-                  out/plans-that-hold holds is not planned again); arguments: systems, --plans N, --steps N; --record: the page worlds_disagree reads it
+                  out/plans-that-hold holds is not planned again); arguments: systems, --plans N, --steps N
       arms        four arms pinch a square: limit surface, second order, and MuJoCo
       holding     P11: held objects for ten minutes; argument: seconds
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
@@ -36,8 +36,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       batch       many steps at once on one, two and all cores
       planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree
       plans       success of `deft plan` over seeds, per system of scenes/planning; arguments: systems, then options (--seeds 20)
-      optimize    shares of first plans that hold before and after `deft optimize`; arguments: systems, --seeds N, --seed K, --time-limit S, --only VARIANT,
-                  --record: the page optimized_plans reads it
+      optimize    shares of first plans that hold before and after `deft optimize`; arguments: systems, --seeds N, --seed K, --time-limit S, --only VARIANT
       tracking    P6: periods of the tracking controller over disturbed runs, its programs beside Clarabel and DAQP (--runs N --repeat N SCENE...)
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       gradients   P12: errors of the step's derivatives over random states (--states N per row and barrier)
@@ -47,15 +46,15 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       control     control problems in bulk against all their modes (1000; --lcs 10000 --seed 1)
       lcp         times of linear complementarity problems by size, cold and warm (--count N per size)
       viewer      script time per frame of the page on a long run, if the page's benchmark is there
-Alone on the machine, please: a second busy core slows everything. Results also go to out/bench/NAME.json, with the machine.
+Alone on the machine, please: a second busy core slows everything. Results also go to out/bench/NAME.json, with where they come from; with --record to
+benchmarks/baselines/NAME.json, which pages read: not from a tree that differs from its commit, and no times from a busy machine, unless --force.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import time
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -73,7 +72,8 @@ from suites.piles import bench_piles  # noqa: E402
 from suites.plans import bench_plans  # noqa: E402
 from suites.plans_that_hold import bench_plans_that_hold  # noqa: E402
 from suites.plants import bench_plants  # noqa: E402
-from suites.programs import Failed, machine, output_of  # noqa: E402
+from suites.programs import Failed, output_of  # noqa: E402
+from suites.recording import Request, check_recordable, record, source_of, write  # noqa: E402
 from suites.sim_to_sim import bench_sim_to_sim  # noqa: E402
 from suites.simulators import bench_simulators  # noqa: E402
 from suites.solver import bench_solver  # noqa: E402
@@ -84,25 +84,25 @@ from suites.worlds_disagree import bench_worlds_disagree  # noqa: E402
 def bench_program(name: str, *fixed: str):
     """A benchmark that prints its own table, with some arguments always given."""
 
-    def bench(build: Path, rounds: int, arguments: list[str]) -> object:
-        text = output_of([str(build / "benchmarks" / name), *fixed, *arguments])
+    def bench(request: Request) -> object:
+        text = output_of([str(request.build / "benchmarks" / name), *fixed, *request.arguments])
         print(text, end="")
         return text.splitlines()
 
     return bench
 
 
-def bench_viewer(build: Path, rounds: int, arguments: list[str]) -> object:
+def bench_viewer(request: Request) -> object:
     scripts = sorted((ROOT / "benchmarks").glob("viewer*.mjs"))
     if not scripts:
         raise Failed("benchmarks/viewer*.mjs is not there")
-    text = "".join(output_of([str(ROOT / ".venv/bin/node"), str(script), *arguments]) for script in scripts)
+    text = "".join(output_of([str(ROOT / ".venv/bin/node"), str(script), *request.arguments]) for script in scripts)
     print(text, end="")
     return text.splitlines()
 
 
-def bench_isa(build: Path, rounds: int, arguments: list[str]) -> object:
-    return bench_solver(build, rounds, ["--isa", *arguments])
+def bench_isa(request: Request) -> object:
+    return bench_solver(replace(request, arguments=["--isa", *request.arguments]))
 
 
 NOTHING_ELSE = ("--count", "0", "--jammed", "0", "--quasistatic", "0")
@@ -143,6 +143,22 @@ BENCHMARKS = {
     "viewer": bench_viewer,
 }
 DEFAULT = ["solver", "step"]
+UNTIMED = {"plants", "error-against-h", "sim-to-sim", "feedback", "plans-that-hold", "worlds-disagree", "arms", "robustness", "gradients", "cross-check",
+           "delassus", "complementarity", "control", "patch-drops", "patch-pairs", "patch-wild"}  # fmt: skip
+
+
+def run(name: str, build: Path, arguments: list[str], rounds: int, recorded: bool, forced: bool) -> None:
+    """One benchmark; what it finds goes to out/bench and, if asked, to the baselines. @throws Failed"""
+    source = source_of(build, [name, *arguments])
+    if recorded and not forced:
+        check_recordable(source, name not in UNTIMED)
+
+    def keep(result: object) -> None:
+        write(ROOT / f"out/bench/{name}.json", {"benchmark": name, "source": source, "result": result})
+        if recorded:
+            record(name, source, result)
+
+    keep(BENCHMARKS[name](Request(build, arguments, rounds, keep)))
 
 
 def main() -> int:
@@ -154,17 +170,16 @@ def main() -> int:
         at = words.index("--rounds")
         rounds = int(words[at + 1])
         del words[at : at + 2]
+    recorded, forced = "--record" in words, "--force" in words
+    words = [word for word in words if word not in ("--record", "--force")]
     if words and words[0] not in BENCHMARKS:
         print(f"run_benchmarks: no benchmark '{words[0]}'; there are: {', '.join(BENCHMARKS)}", file=sys.stderr)
         return 2
     os.environ["DEFT_BUILD_DIR"] = str(build)
-    (ROOT / "out/bench").mkdir(parents=True, exist_ok=True)
     failed = 0
     for name in words[:1] or DEFAULT:
         try:
-            result = BENCHMARKS[name](build, rounds, words[1:])
-            record = {"benchmark": name, "machine": machine(), "date": time.strftime("%Y-%m-%d"), "result": result}
-            (ROOT / f"out/bench/{name}.json").write_text(json.dumps(record, indent=1, allow_nan=False) + "\n")
+            run(name, build, words[1:], rounds, recorded, forced)
         except Failed as error:
             print(f"run_benchmarks: {name}: {error}", file=sys.stderr)
             failed = 1

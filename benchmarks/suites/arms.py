@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from .programs import ROOT, output_of, peers, print_absent, say
+from .recording import Request
 
 SCENES = ROOT / "scenes/reproductions"
 QUASISTATIC, SECOND_ORDER = "grasping_arms", "grasping_arms_second_order"
@@ -32,13 +33,13 @@ def deft_run(build: Path, scene: str, who: str, h: float) -> dict:
     return {"who": who, "h": h, "t": t[kept].tolist(), "pose": pose[kept].tolist(), "seconds": seconds}
 
 
-def bench_arms(build: Path, rounds: int, arguments: list[str]) -> dict:
+def bench_arms(request: Request) -> dict:
     """The square at the end of each run, and the time of the run (deft's with reading the scene and writing the run folder)."""
     say("deft, limit surface")
-    rows = [deft_run(build, QUASISTATIC, f"limit surface, h = {1e3 * h:g} ms", h) for h in (0.02, 0.002)]
+    rows = [deft_run(request.build, QUASISTATIC, f"limit surface, h = {1e3 * h:g} ms", h) for h in (0.02, 0.002)]
     for h in STEPS_S:
         say(f"deft, Stewart and Trinkle, h = {1e3 * h:g} ms")
-        rows.append(deft_run(build, SECOND_ORDER, f"Stewart and Trinkle, h = {1e3 * h:g} ms", h))
+        rows.append(deft_run(request.build, SECOND_ORDER, f"Stewart and Trinkle, h = {1e3 * h:g} ms", h))
     say("MuJoCo")
     found = peers("arms_peers.py", *(repr(h) for h in STEPS_S))
     rows += found["rows"]

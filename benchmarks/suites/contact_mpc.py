@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 from .programs import output_of, peers, print_absent, say
+from .recording import Request
 
 RIVALS = {"scip": "SCIP", "scip6": "SCIP, gap 1e-6", "gurobi1": "Gurobi", "gurobi2": "Gurobi, 2 threads"}
 DEFT = {"deft1": 1, "deft2": 2}  # by name: threads
@@ -192,7 +193,7 @@ def print_growth(lines: list[dict], limit: float) -> None:
         )
 
 
-def bench_contact_mpc(build: Path, rounds: int, arguments: list[str]) -> dict:
+def bench_contact_mpc(request: Request) -> dict:
     parser = argparse.ArgumentParser(prog="contact-mpc")
     parser.add_argument("--horizons", default="5,10,20")
     parser.add_argument("--count", type=int, default=20)
@@ -200,7 +201,7 @@ def bench_contact_mpc(build: Path, rounds: int, arguments: list[str]) -> dict:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--without-growth", action="store_true")
     parser.add_argument("--growth-limit", type=float, default=10.0)
-    options = parser.parse_args(arguments)
+    options = parser.parse_args(request.arguments)
     result: dict = {
         "load": os.getloadavg()[0],
         "limit_s": options.limit,
@@ -218,21 +219,25 @@ def bench_contact_mpc(build: Path, rounds: int, arguments: list[str]) -> dict:
         for horizon in map(int, options.horizons.split(",")):
             files = [
                 folder / f"{row['name']}.json"
-                for row in problems(build, folder, "--horizons", str(horizon), "--count", str(options.count), "--seed", str(options.seed))
+                for row in problems(
+                    request.build, folder, "--horizons", str(horizon), "--count", str(options.count), "--seed", str(options.seed)
+                )
             ]
             exports, rows = [], []
             say(f"N = {horizon}: deft")
             for file in files:
                 start = time.perf_counter()
-                output_of([str(build / "deft"), "solve", str(file), "--export", str(file.with_suffix(".lp"))])
+                output_of([str(request.build / "deft"), "solve", str(file), "--export", str(file.with_suffix(".lp"))])
                 exports.append(1e3 * (time.perf_counter() - start))
                 for threads in DEFT.values():
-                    row = solve(build, file, threads, options.limit)
-                    rows.append(solve(build, file, threads, options.limit, rounds) if row["wall_s"] < 0.2 * options.limit else row)
+                    row = solve(request.build, file, threads, options.limit)
+                    rows.append(
+                        solve(request.build, file, threads, options.limit, request.rounds) if row["wall_s"] < 0.2 * options.limit else row
+                    )
             for who in RIVALS:
                 say(f"N = {horizon}: {RIVALS[who]}")
                 found = peers("control_peers.py", who, repr(options.limit), *(str(file.with_suffix(".lp")) for file in files))
-                rows += [certified(build, folder, row) for row in found["rows"]]
+                rows += [certified(request.build, folder, row) for row in found["rows"]]
                 result["absent"] |= found["absent"]
             result["times"] += print_times(rows, horizon, options.limit)
             result["export_ms"][horizon] = quantile(exports, 0.5)
@@ -240,12 +245,12 @@ def bench_contact_mpc(build: Path, rounds: int, arguments: list[str]) -> dict:
             left_out = {r["who"]: sum(s["who"] == r["who"] and s["wall_s"] is None for s in rows) for r in rows if r["wall_s"] is None}
             for who, number in left_out.items():
                 print(f"  {RIVALS[who]}: {number} left out, {next(r['said'] for r in rows if r['who'] == who and r['wall_s'] is None)}")
-            result["gaps"] += print_gaps(build, folder, rows)
+            result["gaps"] += print_gaps(request.build, folder, rows)
             result["rows"] += rows
     result["bars"] = print_bars(result["rows"])
     print_absent(result["absent"])
     if not options.without_growth:
         say("growth")
-        result["growth"] = growth(build, options.growth_limit, (5, 10, 15, 20, 30, 40), (1, 2, 3, 4, 5))
+        result["growth"] = growth(request.build, options.growth_limit, (5, 10, 15, 20, 30, 40), (1, 2, 3, 4, 5))
         print_growth(result["growth"], options.growth_limit)
     return result

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from .programs import ROOT, Failed, output_of, print_absent, say
+from .recording import Request
 
 SCENE = ROOT / "scenes/pick_and_place/scene.deft.yaml"
-RECORDED = ROOT / "benchmarks/baselines/error-against-h.json"
 EVERY_S = 0.1  # of the recorded paths, and between the knots that are played
 TRUTH_S, HALVED_S = 1e-4, 5e-5  # MuJoCo's steps of the ground truth and of the check that it has converged
 STEPS_S = {"MuJoCo": (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
@@ -113,9 +113,9 @@ class Bench:
         return run
 
 
-def bench_error_against_h(build: Path, rounds: int, arguments: list[str]) -> dict:
-    """Rows per simulator and step; the ground truth's path; arguments: --record also writes benchmarks/baselines/error-against-h.json."""
-    bench, rows, absent = Bench(build), [], {}
+def bench_error_against_h(request: Request) -> dict:
+    """Rows per simulator and step; the ground truth's path."""
+    bench, rows, absent = Bench(request.build), [], {}
     truth, halved = (bench.kept("MuJoCo", h, bench.mujoco) for h in (TRUTH_S, HALVED_S))
     runs = {"MuJoCo": bench.mujoco, "Drake, SAP": bench.drake, "deft, convex-second-order": bench.second_order(truth["damping"])}
     for who, run in runs.items():
@@ -137,6 +137,4 @@ def bench_error_against_h(build: Path, rounds: int, arguments: list[str]) -> dic
                  (("integral_mm_s", 14), ("largest_mm", 11), ("largest_deg", 12), ("end_mm", 9))]  # fmt: skip
         print(f"{row['who']:28} {row['h']:8g} {' '.join(cells)}  {row['status']}")
     print_absent(absent)
-    if "--record" in arguments:
-        RECORDED.write_text(json.dumps({"benchmark": "error-against-h", "result": result}, allow_nan=False) + "\n")
     return result

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .programs import ROOT, DeftRuns, Failed, print_absent, say
+from .recording import Request
 
-RECORDED = ROOT / "benchmarks/baselines/feedback.json"
 DISTURBANCES = ROOT / "scenes/planning/disturb"
 SETTINGS = ROOT / "scenes/planning/feedback"
 CONTROLLERS = ("open-loop", "mpc")
@@ -205,18 +205,18 @@ def row_of(run: dict) -> dict:
             "replans": run["replans"], "replan_s": short(run["replan_s"]), "t_end": run["t_end"]}  # fmt: skip
 
 
-def bench_feedback(build: Path, rounds: int, arguments: list[str]) -> dict:
-    """Cells per system, disturbance and controller; arguments: systems (all), --quick: few seeds, --record also writes benchmarks/baselines/feedback.json."""
-    unknown = [word for word in arguments if word not in SYSTEMS and word not in ("--quick", "--record")]
+def bench_feedback(request: Request) -> dict:
+    """Cells per system, disturbance and controller; arguments: systems (all), --quick: few seeds."""
+    unknown = [word for word in request.arguments if word not in SYSTEMS and word != "--quick"]
     if unknown:
-        raise Failed(f"feedback: unknown argument {unknown[0]!r}; there are {', '.join([*SYSTEMS, '--quick', '--record'])}")
-    study, quick = Study(build), "--quick" in arguments
+        raise Failed(f"feedback: unknown argument {unknown[0]!r}; there are {', '.join([*SYSTEMS, '--quick'])}")
+    study, quick = Study(request.build), "--quick" in request.arguments
     absent: dict[str, str] = {}
     plans: dict = {}
     systems: dict[str, dict] = {}
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends what it started, as Ctrl-C does
     try:
-        for name in [word for word in arguments if word in SYSTEMS] or SYSTEMS:
+        for name in [word for word in request.arguments if word in SYSTEMS] or SYSTEMS:
             try:
                 plans[name], summary = study.plan(name)
             except Failed as error:
@@ -238,16 +238,8 @@ def bench_feedback(build: Path, rounds: int, arguments: list[str]) -> dict:
             system["courses"].setdefault(job.disturbance, {})[job.controller] = result["course"]
     print_table(systems)
     print_absent(absent)
-    outcome = {"systems": systems, "absent": absent, "asked_ratio": ASKED_RATIO, "plan_seed": PLAN_SEED,
+    return {"systems": systems, "absent": absent, "asked_ratio": ASKED_RATIO, "plan_seed": PLAN_SEED,
                "disturbances": {name: (DISTURBANCES / f"{name}.yaml").read_text() for name in disturbances() if name != "none"}}  # fmt: skip
-    if "--record" in arguments:
-        if RECORDED.exists():  # systems that were not asked for keep what was recorded last
-            before = json.loads(RECORDED.read_text())["result"]["systems"]
-            outcome["systems"] = {
-                name: systems.get(name, before.get(name)) for name in SYSTEMS if name in systems or (name in before and name not in absent)
-            }
-        RECORDED.write_text(json.dumps({"benchmark": "feedback", "result": outcome}, allow_nan=False) + "\n")
-    return outcome
 
 
 def print_table(systems: dict) -> None:

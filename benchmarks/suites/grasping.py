@@ -7,23 +7,24 @@ import tempfile
 from pathlib import Path
 
 from .programs import ROOT, output_of, say
+from .recording import Request
 
 SCENE = ROOT / "scenes/reproductions/grasping_peg.deft.yaml"
 PUBLISHED_US = 1510.0  # mean of one problem with PATH
 
 
-def bench_grasping(build: Path, rounds: int, arguments: list[str]) -> dict:
+def bench_grasping(request: Request) -> dict:
     """Arguments: how often the run is repeated (20 unless given). The time of a step is that of all its problems together."""
     import h5py
     import numpy as np
 
-    runs = next((int(word) for word in arguments), 20)
+    runs = next((int(word) for word in request.arguments), 20)
     say(f"{SCENE.name}, {runs} times; load of the machine {os.getloadavg()[0]:.1f}")
     times = []
     with tempfile.TemporaryDirectory() as folder:
         for k in range(runs):
             run = Path(folder) / str(k)
-            output_of([str(build / "deft"), "sim", str(SCENE), "--set", "step.uniqueness=off", "--out", str(run), "--quiet"])
+            output_of([str(request.build / "deft"), "sim", str(SCENE), "--set", "step.uniqueness=off", "--out", str(run), "--quiet"])
             with h5py.File(run / "run.h5") as file:
                 times.append(np.array(file["steps/solve_us"]))
     every = np.array(times)

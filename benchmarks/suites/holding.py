@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from .programs import output_of, peers, print_absent, say
+from .recording import Request
 
 SCENES = {"gripper_cube": 100, "allegro_ball": 100}  # seconds until the grip has settled in steps of 0.1 s
 VARIANTS = (
@@ -15,9 +15,9 @@ VARIANTS = (
 )
 
 
-def bench_holding(build: Path, rounds: int, arguments: list[str]) -> dict:
+def bench_holding(request: Request) -> dict:
     """Arguments: the seconds to hold (600 unless given)."""
-    seconds = next((float(word) for word in arguments), 600.0)
+    seconds = next((float(word) for word in request.arguments), 600.0)
     rows = []
     for scene in SCENES:
         for name, h, settings in VARIANTS:
@@ -25,7 +25,7 @@ def bench_holding(build: Path, rounds: int, arguments: list[str]) -> dict:
             steps = [round(10 / h), 0, round(seconds / h), 0]
             text = output_of(
                 [
-                    str(build / "benchmarks/pile_benchmark"),
+                    str(request.build / "benchmarks/pile_benchmark"),
                     f"scenes/{scene}/scene.deft.yaml",
                     *map(str, steps),
                     f"step.h={h}",

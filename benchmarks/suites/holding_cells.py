@@ -46,28 +46,10 @@ def scene_digest(scene: Path, bundled: Path = ROOT / "scenes") -> str:
     return digest(digest_of_file(scene), [(name, digest_of_file(bundled / name)) for name in models])
 
 
-def compiler_of(build: Path) -> str:
-    """Name and version of the compiler of a build folder, and the kind of build. @throws Failed if it was never configured."""
-    files = sorted(build.glob("CMakeFiles/*/CMakeCXXCompiler.cmake"))
-    if not files:
-        raise Failed(f"{build} is no build folder of CMake; ./run build makes one")
-    text, cache = files[-1].read_text(), (build / "CMakeCache.txt").read_text()
-    name, version = (re.search(rf'set\(CMAKE_CXX_COMPILER_{word} "([^"]*)"\)', text) for word in ("ID", "VERSION"))
-    kind = re.search(r"^CMAKE_BUILD_TYPE:\w+=(.*)$", cache, re.M)
-    return " ".join(found[1] for found in (name, version, kind) if found)
-
-
 def simulator_versions(lock: Path = ROOT / "requirements-bench.lock") -> dict[str, str]:
     """The pinned versions of the simulators that plans are played in."""
     found = dict(re.findall(r"^(drake|mujoco)==([\w.]+)", lock.read_text(), re.M))
     return {name: found.get(name, "") for name in ("drake", "mujoco")}
-
-
-def commit_of(root: Path = ROOT) -> str:
-    """The commit that is checked out; with a `+` if tracked files differ from it, empty where there is none."""
-    git = lambda *words: subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True)  # noqa: E731
-    head = git("rev-parse", "HEAD").stdout.strip()
-    return head + "+" * (git("diff", "--quiet", "HEAD").returncode == 1)
 
 
 def files_below(folder: Path) -> dict[str, str]:

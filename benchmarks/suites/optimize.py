@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-import time
-from pathlib import Path
 
-from .holding_cells import commit_of
-from .programs import ROOT, DeftRuns, Failed, machine, say
+from .programs import ROOT, DeftRuns, Failed, say
+from .recording import Request
 
 SYSTEMS = {"ball": "allegro_ball", "pen": "allegro_pen", "hand": "planar_hand"}
 VARIANTS = {  # what differs from the scene's own settings
@@ -16,7 +13,6 @@ VARIANTS = {  # what differs from the scene's own settings
     "without margins": ["optimize.cone_share=1", "optimize.force_weight=0"],
     "one world": ["optimize.corners=0"],
 }
-RECORDED = ROOT / "benchmarks/baselines/optimize.json"  # what the page optimized_plans reads
 SEEDS, FIRST_SEED, TIME_LIMIT_S = 50, 1000, 10
 
 
@@ -44,23 +40,23 @@ def optimize_one(runs: DeftRuns, scene: str, seed: int, time_limit_s: float, var
     return row
 
 
-def bench_optimize(build: Path, rounds: int, arguments: list[str]) -> dict:
-    """Arguments: systems (all unless given), --seeds N, --seed K (the first), --time-limit S, --only VARIANT, --record also writes RECORDED."""
+def bench_optimize(request: Request) -> dict:
+    """Arguments: systems (all unless given), --seeds N, --seed K (the first), --time-limit S, --only VARIANT."""
     options = {"--seeds": str(SEEDS), "--seed": str(FIRST_SEED), "--time-limit": str(TIME_LIMIT_S), "--only": ""}
     names: list[str] = []
-    words = iter(word for word in arguments if word != "--record")
+    words = iter(request.arguments)
     for word in words:
         if word in options:
             options[word] = next(words, "")
         elif word in SYSTEMS:
             names.append(word)
         else:
-            raise Failed(f"optimize: unknown argument {word!r}; there are {', '.join([*SYSTEMS, *options, '--record'])}")
+            raise Failed(f"optimize: unknown argument {word!r}; there are {', '.join([*SYSTEMS, *options])}")
     variants = [options["--only"]] if options["--only"] else list(VARIANTS)
     if variants[0] not in VARIANTS:
         raise Failed(f"optimize: unknown variant {variants[0]!r}; there are {', '.join(VARIANTS)}")
-    runs = DeftRuns(build, ROOT / "out/optimize")
-    result: dict = {"time_limit_s": float(options["--time-limit"]), "first_seed": int(options["--seed"]), "systems": {}, "heads": {}}
+    runs = DeftRuns(request.build, ROOT / "out/optimize")
+    result: dict = {"time_limit_s": float(options["--time-limit"]), "first_seed": int(options["--seed"]), "systems": {}}
     print(
         f"{'system':10} {'plans':>5} {'hold at first':>14} "
         + " ".join(f"{name:>16}" for name in variants)
@@ -75,21 +71,10 @@ def bench_optimize(build: Path, rounds: int, arguments: list[str]) -> dict:
                 say(
                     f"{name}  seed {row['seed']}  " + "  ".join(f"{v}: {'holds' if row[v]['holds'] else 'does not hold'}" for v in variants)
                 )
-        result["systems"][name] = rows
-        result["heads"][name] = {
-            "commit": commit_of(),
-            "machine": machine(),
-            "date": time.strftime("%Y-%m-%d"),
-            "seeds": int(options["--seeds"]),
-        }
+        result["systems"][name] = {"seeds": int(options["--seeds"]), "rows": rows}
+        request.keep(result)
         times = [row[variants[0]]["time_s"] for row in rows if row[variants[0]]["holds"]]
         shares = " ".join(f"{sum(row[v]['holds'] for row in rows):>16}" for v in variants)
         p50, p95 = percentile(times, 0.5), percentile(times, 0.95)
         print(f"{name:10} {len(rows):>5} {sum(row['before'] for row in rows):>14} {shares} {p50 or 0:8.2f} {p95 or 0:8.2f}", flush=True)
-    if "--record" in arguments:
-        if RECORDED.exists():  # systems that were not asked for keep what was recorded last
-            kept = json.loads(RECORDED.read_text())["result"]
-            for part in ("systems", "heads"):
-                result[part] = kept[part] | result[part]
-        RECORDED.write_text(json.dumps({"benchmark": "optimize", "result": result}) + "\n")
     return result

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from .programs import ROOT, output_of, peers, print_absent, say
+from .recording import Request
 
 SCENES = ROOT / "scenes/patch_contact"
 STEPS = 430  # of cube_slides: until it has stopped
@@ -65,13 +66,13 @@ def throws(build: Path, count: int, seed: int) -> dict:
     return rows
 
 
-def bench_patch_contact(build: Path, rounds: int, arguments: list[str]) -> dict:
+def bench_patch_contact(request: Request) -> dict:
     """Errors of the cube's position, and times of steps; with --throws N [--seed S] random bodies instead."""
-    if "--throws" in arguments:
-        seed = int(arguments[arguments.index("--seed") + 1]) if "--seed" in arguments else 1
-        return throws(build, int(arguments[arguments.index("--throws") + 1]), seed)
+    if "--throws" in request.arguments:
+        seed = int(request.arguments[request.arguments.index("--seed") + 1]) if "--seed" in request.arguments else 1
+        return throws(request.build, int(request.arguments[request.arguments.index("--throws") + 1]), seed)
     say("deft")
-    rows = [deft_row(build)]
+    rows = [deft_row(request.build)]
     say("ODE, Bullet, MuJoCo")
     found = peers("patch_contact_peers.py", str(STEPS))
     rows += found["rows"]
@@ -84,7 +85,7 @@ def bench_patch_contact(build: Path, rounds: int, arguments: list[str]) -> dict:
         print(f"{row['who']:16} {max(error):11.2e} {height:10.1e} {turn:10.1e} {1e6 * row['seconds'] / STEPS:12.1f}")
     print_absent(found["absent"])
     words = [word for scene, steps in TIMED.items() for word in (str(SCENES / f"{scene}.deft.yaml"), str(steps))]
-    times = json.loads(output_of([str(build / "benchmarks/patch_benchmark"), "steps", *words]))
+    times = json.loads(output_of([str(request.build / "benchmarks/patch_benchmark"), "steps", *words]))
     print("\nP8: deft's steps [µs], the best of three rounds of each; bar: mean 200")
     print(
         f"{'scene':24} {'steps':>6} {'mean':>8} {'p50':>8} {'p95':>8} {'p99':>8} {'max':>8} {'systems per step':>17} {'max':>4} {'residual':>9} {'penetration m':>14}"

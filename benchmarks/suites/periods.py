@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import json
-import time
-from pathlib import Path
 
-from .holding_cells import PLANNING, commit_of
+from .holding_cells import PLANNING
 from .plans_that_hold import Study, open_study
-from .programs import ROOT, DeftRuns, Failed, machine, say
+from .programs import DeftRuns, Failed, say
+from .recording import Request
 
-RECORDED = ROOT / "benchmarks/baselines/periods.json"  # what the page plans_that_hold reads
 HORIZONS = (1, 3, 10)
 PLANS = 2  # of a system, the first of the study's that hold
 MOST_DURATION = 2  # of the plan's
 
 
-def bench_periods(build: Path, rounds: int, arguments: list[str]) -> dict:
-    """Plans of the study that were made here (out/plans-that-hold), followed by the program of the working tree; arguments: systems (all), --record also
-    writes RECORDED."""
-    study = open_study(build)
+def bench_periods(request: Request) -> dict:
+    """Plans of the study that were made here (out/plans-that-hold), followed by the program of the working tree; arguments: systems (all)."""
+    study = open_study(request.build)
     known = list(study.values("systems"))
-    names = [word for word in arguments if word != "--record"] or known
+    names = request.arguments or known
     if unknown := [name for name in names if name not in known]:
-        raise Failed(f"periods: unknown argument {unknown[0]!r}; there are {', '.join([*known, '--record'])}")
-    runs = DeftRuns(build, study.work)
+        raise Failed(f"periods: unknown argument {unknown[0]!r}; there are {', '.join(known)}")
+    runs, systems = DeftRuns(request.build, study.work), {}
     print(f"{'system':24} {'seed':>7} {'N':>3} {'p50 [ms]':>9} {'p99 [ms]':>9}  ended")
     try:
-        rows = [row for name in names for row in periods_of(study, runs, name)]
+        for name in names:
+            systems[name] = periods_of(study, runs, name)
+            request.keep({"systems": systems})
     finally:
         runs.stop()
-    result = {"rows": rows, "head": {"commit": commit_of(), "machine": machine(), "date": time.strftime("%Y-%m-%d")}}
-    if "--record" in arguments:
-        RECORDED.write_text(json.dumps({"benchmark": "periods", "result": result}) + "\n")
-    return result
+    return {"systems": systems}
 
 
 def periods_of(study: Study, runs: DeftRuns, system: str) -> list[dict]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from .programs import ROOT, output_of, peers, print_absent, say
+from .recording import Request
 
 sys.path.insert(0, str(ROOT / "benchmarks" / "piles"))
 import heap
@@ -76,22 +77,22 @@ def measure_heap(build: Path, count: int, with_peers: bool) -> tuple[list[dict],
     return rows + found["rows"], found["absent"]
 
 
-def bench_piles(build: Path, rounds: int, arguments: list[str]) -> dict:
+def bench_piles(request: Request) -> dict:
     """Arguments: the sizes (10 30 100 300 1000 unless given), --without-rivals."""
-    sizes = [int(word) for word in arguments if word.isdigit()] or SIZES
+    sizes = [int(word) for word in request.arguments if word.isdigit()] or SIZES
     rows: list[dict] = []
     absent: dict[str, str] = {}
     header = f"{'boxes':>5} {'phase':8} {'who':26} {'step ms':>9} {'p95':>9} {'solve ms':>9} {'contacts':>8} {'its':>5} {'speed':>10}"
     print("P9: heaps of boxes, h = 10 ms, any forces; speed: the largest velocity [m/s, rad/s]\n" + header)
     for count in sizes:
-        found, missing = measure_heap(build, count, "--without-rivals" not in arguments)
+        found, missing = measure_heap(request.build, count, "--without-rivals" not in request.arguments)
         absent |= missing
         for row in found:
             print(line(row), flush=True)
         rows += found
     for piles in ISLANDS:
         say(f"{piles} separate piles of ten boxes")
-        result = run_deft(build, heap.islands(piles, 10), "convex-second-order", (FALLING, SETTLING, SETTLED, REST))
+        result = run_deft(request.build, heap.islands(piles, 10), "convex-second-order", (FALLING, SETTLING, SETTLED, REST))
         found = [{"who": "deft, piles of ten", "phase": phase, "boxes": 10 * piles, **result[phase]} for phase in ("falling", "settled")]
         for row in found:
             print(line(row), flush=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from .programs import Failed, output_of, say
+from .recording import Request
 
 CUBE = [
     f"{face}_up_{turn}"
@@ -47,17 +46,17 @@ SYSTEMS = {
 } | {f"cube-{goal}": ("allegro_cube", ["--goal", goal, "--seeds", "10"]) for goal in CUBE}
 
 
-def bench_plans(build: Path, rounds: int, arguments: list[str]) -> list[str]:
+def bench_plans(request: Request) -> list[str]:
     """Arguments: systems (all unless given), then options of planning_benchmark for all of them (--seeds 20 --threads 1)."""
-    first = next((i for i, word in enumerate(arguments) if word.startswith("-")), len(arguments))
-    names, options = arguments[:first] or list(SYSTEMS), arguments[first:]
+    first = next((i for i, word in enumerate(request.arguments) if word.startswith("-")), len(request.arguments))
+    names, options = request.arguments[:first] or list(SYSTEMS), request.arguments[first:]
     lines = []
     for name in names:
         if name not in SYSTEMS:
             raise Failed(f"plans: unknown system {name!r}; there are {', '.join(SYSTEMS)}")
         scene, fixed = SYSTEMS[name]
         say(name)
-        text = output_of([str(build / "benchmarks/planning_benchmark"), "--threads", "0", "--set", "plan.time_limit_s=60", "--set", "plan.judges=[h]", *fixed, *options,
+        text = output_of([str(request.build / "benchmarks/planning_benchmark"), "--threads", "0", "--set", "plan.time_limit_s=60", "--set", "plan.judges=[h]", *fixed, *options,
                           f"scenes/planning/{scene}.deft.yaml"])  # fmt: skip
         print(text, end="", flush=True)
         lines += text.splitlines()

@@ -21,8 +21,6 @@ from .holding_cells import (
     Cell,
     CellStore,
     Settings,
-    commit_of,
-    compiler_of,
     digest,
     read_drawn,
     read_seeds,
@@ -33,6 +31,7 @@ from .holding_cells import (
     write_seeds,
 )
 from .programs import ROOT, DeftRuns, Failed, print_absent, say
+from .recording import Request, commit_of, compiler_of
 
 PLAYERS = 2  # plants that are played at once
 
@@ -378,16 +377,16 @@ def open_study(build: Path, pilot: bool = False) -> Study:
     return Study(build, settings, drawn["seeds"], CellStore(FOLDER / "cells", commit), work, tree=tree)
 
 
-def bench_plans_that_hold(build: Path, rounds: int, arguments: list[str]) -> dict:
+def bench_plans_that_hold(request: Request) -> dict:
     """Runs the cells that are not there; arguments: systems and variants (all), --pilot: three seeds that the study has not, and an estimate of its
     hours; --draw-seeds: once, after settings.json was frozen by a commit."""
     settings = Settings.read(FOLDER / "settings.json")
-    systems, variants = chosen(arguments, settings.values)
-    if "--draw-seeds" in arguments:
+    systems, variants = chosen(request.arguments, settings.values)
+    if "--draw-seeds" in request.arguments:
         print(write_seeds(FOLDER))
         return {"seeds": read_seeds(FOLDER)}
-    pilot = "--pilot" in arguments
-    study = open_study(build, pilot)
+    pilot = "--pilot" in request.arguments
+    study = open_study(request.build, pilot)
     try:
         study.run(systems, variants)
     except KeyboardInterrupt:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from .programs import ROOT, Failed, output_of, print_absent, say
+from .recording import Request
 
 SCENES = ROOT / "scenes/plants"
 DURATION_S = {"free_fall": 0.5, "sliding_block": 0.5, "pendulum": 2.0, "rolling_ball": 1.0}
@@ -75,11 +76,11 @@ def drake_checks(build: Path, absent: dict) -> list[str]:
     return passed
 
 
-def bench_plants(build: Path, rounds: int, arguments: list[str]) -> dict:
+def bench_plants(request: Request) -> dict:
     """Rows per scene and plant; relative errors: of the way (fall, block), the largest of the angle in amplitudes (pendulum)."""
     rows: list[dict] = []
     absent: dict[str, str] = {}
-    deft = str(build / "deft")
+    deft = str(request.build / "deft")
     with tempfile.TemporaryDirectory() as scratch:
         for name, duration in DURATION_S.items():
             runs = {}
@@ -113,6 +114,6 @@ def bench_plants(build: Path, rounds: int, arguments: list[str]) -> dict:
     print(f"{'scene':14} {'plant':28} {'what':22} {'value':>10} {'error':>9}")
     for row in rows:
         print(f"{row['scene']:14} {row['who']:28} {row['what']:22} {row['value']:10.5f} {100 * row['error']:7.3f} %")
-    checks = drake_checks(build, absent)
+    checks = drake_checks(request.build, absent)
     print_absent(absent)
     return {"rows": rows, "absent": absent, "drake_checks": checks}

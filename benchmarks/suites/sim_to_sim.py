@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-from .holding_cells import commit_of
-from .programs import ROOT, DeftRuns, Failed, machine, output_of, say
+from .programs import ROOT, DeftRuns, Failed, output_of, say
+from .recording import Request
 
-RECORDED = ROOT / "benchmarks/baselines/sim-to-sim.json"
 SYSTEMS = ("planar_pushing", "planar_hand", "planar_bimanual", "allegro_ball", "allegro_plate", "allegro_pen", "allegro_door")
 SEEDS, FIRST_SEED = 5, 2001  # plans of a system
 MOST_SEEDS, LEAST_SEGMENTS = 15, 10  # more of them, until so many segments have contact
@@ -47,13 +44,13 @@ def segments_of_system(runs: DeftRuns, system: str) -> list[dict]:
     return found
 
 
-def bench_sim_to_sim(build: Path, rounds: int, arguments: list[str]) -> dict:
-    """Segments per system; arguments: systems (all), --record also writes benchmarks/baselines/sim-to-sim.json. Segments played before are not again
+def bench_sim_to_sim(request: Request) -> dict:
+    """Segments per system; arguments: systems (all). Segments played before are not again
     (out/sim-to-sim)."""
-    names = [word for word in arguments if word != "--record"] or list(SYSTEMS)
+    names = request.arguments or list(SYSTEMS)
     if unknown := [name for name in names if name not in SYSTEMS]:
-        raise Failed(f"sim-to-sim: unknown argument {unknown[0]!r}; there are {', '.join([*SYSTEMS, '--record'])}")
-    runs = DeftRuns(build, ROOT / "out/sim-to-sim")
+        raise Failed(f"sim-to-sim: unknown argument {unknown[0]!r}; there are {', '.join(SYSTEMS)}")
+    runs = DeftRuns(request.build, ROOT / "out/sim-to-sim")
     try:
         systems = {name: segments_of_system(runs, name) for name in names}
     except KeyboardInterrupt:
@@ -65,8 +62,4 @@ def bench_sim_to_sim(build: Path, rounds: int, arguments: list[str]) -> dict:
     for name, rows in systems.items():
         for row in rows:
             print(f"{name:20} {row['seed']:>6} {row['moved_position_m']:8.3f} {row['moved_rotation_rad']:6.2f} {row['position_m']:9.4f} {row['rotation_rad']:6.3f}")  # fmt: skip
-    head = {"commit": commit_of(), "machine": machine(), "date": time.strftime("%Y-%m-%d")}
-    result = {"systems": systems, "head": head, "seeds": [SEEDS, FIRST_SEED], "speed": SPEED, "settle_s": SETTLE_S, "step_s": STEP_S}
-    if "--record" in arguments:
-        RECORDED.write_text(json.dumps({"benchmark": "sim-to-sim", "result": result}, allow_nan=False) + "\n")
-    return result
+    return {"systems": systems, "seeds": [SEEDS, FIRST_SEED], "speed": SPEED, "settle_s": SETTLE_S, "step_s": STEP_S}

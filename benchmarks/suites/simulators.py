@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from .programs import output_of, peers, print_absent, say
+from .recording import Request
 
 DURATION_S = 2.0
 SCENE = "scenes/allegro_ball/scene.deft.yaml"
@@ -39,10 +40,10 @@ def angle_between(a: list[float], b: list[float]) -> float:
     return 2 * float(np.arccos(min(1.0, abs(np.dot(a, b)))))
 
 
-def bench_simulators(build: Path, rounds: int, arguments: list[str]) -> dict:
+def bench_simulators(request: Request) -> dict:
     say("the fine second-order run of deft that all are compared with")
-    reference = deft_run(build, *REFERENCE)
-    rows = [{"who": who, **deft_run(build, h, settings)} for who, (h, settings) in VARIANTS.items()]
+    reference = deft_run(request.build, *REFERENCE)
+    rows = [{"who": who, **deft_run(request.build, h, settings)} for who, (h, settings) in VARIANTS.items()]
     say("MuJoCo and Drake")
     found = peers("simulator_peers.py")
     rows += found["rows"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import statistics
-from pathlib import Path
 
 from .programs import Failed, output_of, peers, print_absent, say
+from .recording import Request
 
 DEFT_COLUMNS = ("sequence", "start", "failed", "certificate", "energy_error", "p50_us", "p95_us", "iterations")
 ACCURATE = 1e-6  # energy error up to which a time counts
@@ -61,18 +61,18 @@ def print_table(rows: list[dict]) -> None:
             )
 
 
-def bench_solver(build: Path, rounds: int, arguments: list[str]) -> dict:
-    program = [str(build / "benchmarks/solver_benchmark"), "--repeat", "5"]
+def bench_solver(request: Request) -> dict:
+    program = [str(request.build / "benchmarks/solver_benchmark"), "--repeat", "5"]
     measured: list[list[dict]] = []
     absent: dict[str, str] = {}
-    if "--isa" in arguments:
-        arguments = [word for word in arguments if word != "--isa"]
-        for _ in range(rounds):
-            measured += [deft_rows(output_of([*program, *arguments], DEFT_ISA=isa), f"deft {isa}") for isa in KERNELS]
+    if "--isa" in request.arguments:
+        words = [word for word in request.arguments if word != "--isa"]
+        for _ in range(request.rounds):
+            measured += [deft_rows(output_of([*program, *words], DEFT_ISA=isa), f"deft {isa}") for isa in KERNELS]
     else:
-        for number in range(rounds):
-            say(f"round {number + 1} of {rounds}: deft, then its rivals")
-            measured.append(deft_rows(output_of([*program, *arguments])))
+        for number in range(request.rounds):
+            say(f"round {number + 1} of {request.rounds}: deft, then its rivals")
+            measured.append(deft_rows(output_of([*program, *request.arguments])))
             found = peers("solver_peers.py", "--repeat", "5", "--json")
             measured.append(found["rows"])
             absent |= found["absent"]

@@ -1,6 +1,5 @@
 """The study of feedback: what it keeps, what it runs again, and the statistics of its page."""
 
-import json
 import stat
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from suites import feedback as study  # noqa: E402
 from suites.programs import Failed  # noqa: E402
+from suites.recording import Request  # noqa: E402
 
 # Answers as deft does: seeds below 10 arrive, others do not (exit code 1); fails for 'mass'.
 PROGRAM = """#!/usr/bin/env python3
@@ -87,7 +87,7 @@ def test_misses_are_results_and_failures_are_named(laboratory):
 
 def test_unknown_arguments_are_named(laboratory):
     with pytest.raises(Failed, match=r"planar_foot.*planar_hand"):
-        study.bench_feedback(laboratory[0], 1, ["planar_foot"])
+        study.bench_feedback(Request(laboratory[0], ["planar_foot"]))
 
 
 def test_every_seed_is_run_once_in_every_cell():
@@ -121,7 +121,7 @@ def test_quantiles_survive_lost_objects():
 
 
 def test_the_recorded_study_has_what_its_page_shows():
-    result = json.loads(page.RECORDED.read_text())["result"]
+    result = page.measure(None)
     assert set(result["systems"]) <= set(study.SYSTEMS)
     for name, system in result["systems"].items():
         assert page.complete(system, "all"), name

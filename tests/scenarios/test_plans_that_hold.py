@@ -17,6 +17,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 sys.path.insert(0, str(ROOT / "benchmarks/peers"))
 from suites import holding_cells as kept  # noqa: E402
 from suites import plans_that_hold as study  # noqa: E402
+from suites import recording  # noqa: E402
 from suites.goal_errors import goal_errors, quaternion_of  # noqa: E402
 from suites.programs import Failed  # noqa: E402
 
@@ -163,9 +164,9 @@ def test_keys_depend_on_sources_models_and_compiler(tmp_path):
         'set(CMAKE_CXX_COMPILER_ID "GNU")\nset(CMAKE_CXX_COMPILER_VERSION "12.2.0")\n'
     )
     (tmp_path / "CMakeCache.txt").write_text("CMAKE_BUILD_TYPE:STRING=Release\n")
-    assert kept.compiler_of(tmp_path) == "GNU 12.2.0 Release"
+    assert recording.compiler_of(tmp_path) == "GNU 12.2.0 Release"
     with pytest.raises(Failed, match="no build folder"):
-        kept.compiler_of(tmp_path / "models")
+        recording.compiler_of(tmp_path / "models")
 
 
 def git(folder, *words):
@@ -181,7 +182,7 @@ def test_the_program_of_a_study_is_that_of_its_commit(laboratory):
     git(root, "init")
     git(root, "add", ".")
     git(root, "commit", "-m", "frozen")
-    commit = kept.commit_of(root)
+    commit = recording.commit_of(root)
     # Words and further scenes do not matter.
     (root / "src/deft/README.md").write_text("words")
     (root / "scenes/planning/b.deft.yaml").write_text("b")
@@ -307,7 +308,7 @@ def test_a_plant_that_is_missing_is_named_and_the_rest_is_made(laboratory):
 
 def test_unknown_arguments_are_named():
     with pytest.raises(Failed, match=r"planar_foot.*planar_hand.*--pilot"):
-        study.bench_plans_that_hold(Path("nowhere"), 1, ["planar_foot"])
+        study.bench_plans_that_hold(recording.Request(Path("nowhere"), ["planar_foot"]))
 
 
 def test_failures_count_by_status_and_heaviest_cause():

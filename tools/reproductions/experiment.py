@@ -69,6 +69,16 @@ def short(commit: str) -> str:
     return commit[:8] + "+" * commit.endswith("+")
 
 
+def baseline(name: str) -> dict:
+    """What `./run bench NAME --record` found, with `sources`: where it comes from, one of each recorded system or one of all. Empty if nothing was recorded."""
+    file = ROOT / f"benchmarks/baselines/{name}.json"
+    if not file.exists():
+        return {}
+    found = json.loads(file.read_text())
+    sources = list(found["sources"].values()) if "sources" in found else [found["source"]] if "source" in found else []
+    return {**found["result"], "sources": sources}
+
+
 def record_words(heads: list[dict]) -> str:
     """ "2026-11-24 to 2026-11-25, commits 0a1b2c3d, on a processor, 2 cores.": where and when recorded data come from; there must be some."""
     dates, commits = sorted(head["date"] for head in heads), sorted({short(head["commit"]) for head in heads})

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
 
-from .experiment import ROOT, Laboratory, new_figure, save_figure, table, write_page
+from .experiment import Laboratory, baseline, new_figure, save_figure, table, write_page
 
-RECORDED = ROOT / "benchmarks/baselines/feedback.json"  # of `./run bench feedback --record`, which needs MuJoCo
 WORDS = {"open-loop": "open loop", "mpc": "feedback"}
 COLORS = {"open-loop": "C3", "mpc": "C0"}
 KEYS = {"position_m": ("position [mm]", 1e3), "rotation_rad": ("rotation [rad]", 1.0)}
@@ -20,7 +18,7 @@ SHOWN = {"position_m": (1e-4, 2.0), "rotation_rad": (1e-3, 5.0)}  # errors that 
 
 def measure(lab: Laboratory) -> dict:
     """What was recorded; nothing is simulated here."""
-    return json.loads(RECORDED.read_text())["result"]
+    return baseline("feedback")
 
 
 def errors(rows: list[dict], key: str) -> np.ndarray:

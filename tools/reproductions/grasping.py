@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 import numpy as np
 from scene_runs import SceneRun
 
-from .experiment import ROOT, Laboratory, new_figure, save_figure, table, write_page
+from .experiment import Laboratory, baseline, new_figure, save_figure, table, write_page
 
 MANOEUVRES = ("symmetric", "asymmetric", "semicircle")
 GAINS = tuple(2.0**-k for k in range(20, 9, -1))  # c of the slope
@@ -16,7 +15,6 @@ SHOWN = (2.0**-10, 2.0**-6, 2.0**-4, 2.0**-2, 1.0)
 WALL_GAINS = (2.0**-10, 2.0**-6, 2.0**-4, 2.0**-2)
 PEG_FRAMES = (0.0, 1.75, 3.25, 4.5, 7.5, 12.0)  # [s]
 FINE = 1e-3  # step of the second-order simulation of the arms [s]
-RECORDED = ROOT / "benchmarks/baselines/arms.json"  # of `./run bench arms`, the only one that needs MuJoCo
 
 
 @dataclass
@@ -86,7 +84,7 @@ def second_order(lab: Laboratory) -> Path:
 
 def recorded_arms(who: str) -> dict:
     """A run that `./run bench arms` recorded: t, poses, step length; the one with the finest step."""
-    rows = [row for row in json.loads(RECORDED.read_text())["result"]["rows"] if row["who"].startswith(who)]
+    rows = [row for row in baseline("arms")["rows"] if row["who"].startswith(who)]
     return min(rows, key=lambda row: row["h"])
 
 

@@ -113,10 +113,10 @@ def period_words(study: Study) -> str:
     if study.periods is None:
         return ""
     most, rows = study.settings["bars"].get("feedback", {}).get("period_p99_ms", {}), []
-    horizons = sorted({row["horizon"] for row in study.periods["rows"]})
+    horizons = sorted({row["horizon"] for own in study.periods["systems"].values() for row in own})
     slowest = lambda own, key: max(row[key] for row in own) / 1e3  # noqa: E731
     for name, system in study.systems().items():
-        recorded = [row for row in study.periods["rows"] if row["system"] == name]
+        recorded = study.periods["systems"].get(name, [])
         if not recorded:
             continue
         each = [[row for row in recorded if row["horizon"] == horizon] for horizon in horizons]
@@ -124,7 +124,7 @@ def period_words(study: Study) -> str:
         rows.append([name, *(f"{slowest(own, 'p50_us'):.2f}, {slowest(own, 'p99_us'):.2f}" for own in each),
                      MISSING if asked is None else f"{met(longest, asked, at_least=False)} ({asked:g} ms)"])  # fmt: skip
     return f"""
-Control periods in milliseconds, p50 and p99, raw, the slowest plan's: one run at a time and nothing else on the machine but its search for new plans (`./run bench periods --record`; {record_words([study.periods["head"]])}).
+Control periods in milliseconds, p50 and p99, raw, the slowest plan's: one run at a time and nothing else on the machine but its search for new plans (`./run bench periods --record`; {record_words(study.periods["sources"])}).
 
 {table(["system", *(f"N = {horizon}" for horizon in horizons), f"p99 at N = {horizons[-1]}"], rows)}
 """

@@ -6,11 +6,10 @@ import json
 import math
 from pathlib import Path
 
-from .experiment import ROOT, Laboratory
+from .experiment import ROOT, Laboratory, baseline
 from .feedback import wilson
 
 FOLDER = ROOT / "benchmarks/plans_that_hold"  # cells of `./run bench plans-that-hold`, which needs MuJoCo and Drake
-PERIODS = ROOT / "benchmarks/baselines/periods.json"  # of `./run bench periods --record`
 PLANNING = "plan"  # the plant of cells that hold plans
 MISSING = "–"
 EARLIER = ("first", "second")  # versions of the study, of which only the main figures are kept
@@ -26,9 +25,9 @@ def measure(lab: Laboratory, folder: Path = FOLDER) -> dict:
         cell = json.loads(file.read_text())
         cells.setdefault(name_of(cell["system"], cell["variant"], cell["plant"]), []).extend(cell.pop("rows"))
         heads.append(cell)
-    kept = {name: folder / f"{name}.json" for name in ("seeds", "obstacles")} | {"periods": PERIODS}
+    kept = {name: folder / f"{name}.json" for name in ("seeds", "obstacles")}
     versions = [json.loads(file.read_text()) for name in EARLIER if (file := folder / f"{name}_version.json").exists()]
-    return {"settings": json.loads((folder / "settings.json").read_text()), "cells": cells, "heads": heads, "versions": versions,
+    return {"settings": json.loads((folder / "settings.json").read_text()), "cells": cells, "heads": heads, "versions": versions, "periods": baseline("periods"),
             **{name: json.loads(file.read_text()) if file.exists() else None for name, file in kept.items()}}  # fmt: skip
 
 
@@ -60,7 +59,7 @@ class Study:
 
     def __init__(self, result: dict):
         self.settings, self.cells, self.heads = result["settings"], result["cells"], result.get("heads", [])
-        self.periods: dict | None = (result.get("periods") or {}).get("result")
+        self.periods: dict | None = result.get("periods") or None
         self.recorded: dict[str, int] = {}  # seeds of which there are cells; those of plants hold the plans found alone
         for head in self.heads:
             name = name_of(head["system"], head["variant"], head["plant"])

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
-from .experiment import ROOT, Laboratory, record_words, table, write_page
+from .experiment import Laboratory, baseline, record_words, table, write_page
 from .holding_study import MISSING, share, spread
 
-RECORD = ROOT / "benchmarks/baselines/optimize.json"  # of `./run bench optimize --record`
 SCENES = {"hand": "planar_hand", "pen": "allegro_pen", "ball": "allegro_ball"}
 VARIANTS = ("optimized", "without margins", "one world")
 BAR = 0.6
@@ -15,7 +12,7 @@ BAR = 0.6
 
 def measure(lab: Laboratory) -> dict:
     """What was recorded; nothing is run here."""
-    return json.loads(RECORD.read_text())["result"] if RECORD.exists() else {"systems": {}, "heads": {}}
+    return baseline("optimize") or {"systems": {}, "sources": []}
 
 
 def shares_of(rows: list[dict]) -> list[str]:
@@ -34,14 +31,11 @@ def times_of(rows: list[dict]) -> list[str]:
 
 
 def draw(result: dict) -> None:
-    systems = result["systems"]
+    systems = {name: own["rows"] for name, own in result["systems"].items()}
     rows = [[scene, *shares_of(systems.get(name, [])), *times_of(systems.get(name, []))] for name, scene in SCENES.items()]
     limit = f"{result['time_limit_s']:g} s" if "time_limit_s" in result else MISSING
-    heads = [result["heads"][name] for name in systems]
-    recorded = f" Recorded {record_words(heads)}" if heads else " **Nothing has been recorded yet.**"
-    without = ", ".join(
-        f"{SCENES[name]}: {result['heads'][name]['seeds'] - len(own)} of {result['heads'][name]['seeds']}" for name, own in systems.items()
-    )
+    recorded = f" Recorded {record_words(result['sources'])}" if result["sources"] else " **Nothing has been recorded yet.**"
+    without = ", ".join(f"{SCENES[name]}: {own['seeds'] - len(own['rows'])} of {own['seeds']}" for name, own in result["systems"].items())
     rising = sum(row[name]["cost"] > row[name]["cost_before"] and not row[name]["holds"] for own in systems.values() for row in own
                  for name in VARIANTS if name in row and row[name]["cost"] is not None and row[name]["cost_before"] is not None)  # fmt: skip
     write_page(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 
 import numpy as np
 from scene_runs import SceneRun
 
 from . import patch_manipulation as manipulation
-from .experiment import ROOT, Laboratory
+from .experiment import Laboratory, baseline
 from .patch_reference import State
 from .patch_runs import PatchRun, run_steps, simulate, world_of
 from .patch_shapes import Box, Cylinder
 
-RECORDED = ROOT / "benchmarks/baselines/patch-contact.json"  # of `./run bench patch-contact`: the rivals
 CUBE = Box((1.0, 1.0, 1.0))
 SLIDES, ROLLS, TUMBLES = world_of(CUBE, 1, 0.12), world_of(Cylinder(1, 5), 10, 0.3), world_of(CUBE, 1, 0.2)
 MANIPULATION = manipulation.WORLD
@@ -288,6 +286,4 @@ def check_stack(run: SceneRun) -> list[Check]:
 
 def rivals() -> dict:
     """What `./run bench patch-contact` recorded: rows of position over time by who; {} if it was never run."""
-    if not RECORDED.exists():
-        return {}
-    return {row["who"]: row for row in json.loads(RECORDED.read_text())["result"]["rows"] if row["who"] != "deft"}
+    return {row["who"]: row for row in baseline("patch-contact").get("rows", []) if row["who"] != "deft"}

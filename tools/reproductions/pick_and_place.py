@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 
 import numpy as np
 from scene_runs import angle_between
 
-from .experiment import ROOT, Laboratory, new_figure, plain_ticks, save_figure, table, write_page
+from .experiment import ROOT, Laboratory, baseline, new_figure, plain_ticks, save_figure, table, write_page
 
 SCENE = ROOT / "scenes" / "pick_and_place" / "scene.deft.yaml"
-RECORDED = ROOT / "benchmarks/baselines/error-against-h.json"  # of `./run bench error-against-h --record`: the simulators of second order
 STEP_LENGTHS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4)
 PUBLISHED_SOLVE_MS = 3.56  # mean, a commercial solver on an Intel i7-8700B
 SCHEMES = {"quasidynamic": ("quasidynamic", False), "quasistatic": ("quasistatic", False), "quasistatic, damped joints": ("quasistatic", True),
@@ -39,7 +37,7 @@ class Run:
 
 def recorded() -> dict:
     """Rows of second-order simulators, their ground truth (the converged run), dampers of the joints."""
-    return json.loads(RECORDED.read_text())["result"]
+    return baseline("error-against-h")
 
 
 def truth_of(record: dict, which: str = "truth") -> Run:

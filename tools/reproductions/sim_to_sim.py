@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import numpy as np
 
-from .experiment import ROOT, Laboratory, new_figure, record_words, save_figure, table, write_page
+from .experiment import Laboratory, baseline, new_figure, record_words, save_figure, table, write_page
 
-RECORDED = ROOT / "benchmarks/baselines/sim-to-sim.json"  # of `./run bench sim-to-sim --record`, which needs Drake
 LOST_M = 1.0  # an object that is farther from its plan has left it
 KEYS = {"position_m": "m", "rotation_rad": "rad"}
 IN_THE_PLANE = ("planar_pushing", "planar_hand", "planar_bimanual")
@@ -18,9 +16,10 @@ LEAST = 1e-4  # of the axes [m, rad]
 
 def measure(lab: Laboratory) -> dict:
     """What was recorded; nothing is simulated here."""
-    if not RECORDED.exists():
-        sys.exit(f"reproduce: {RECORDED} is not there; ./run reproduce sim-to-sim records it (needs Drake)")
-    return json.loads(RECORDED.read_text())["result"]
+    recorded = baseline("sim-to-sim")
+    if not recorded:
+        sys.exit("reproduce: nothing was recorded; ./run reproduce sim-to-sim does (needs Drake)")
+    return recorded
 
 
 def quartile_words(rows: list[dict], key: str) -> str:
@@ -67,7 +66,7 @@ def draw(result: dict) -> None:
 # First plans in another simulator, segment by segment
 
 Source: T. Pang, H. J. T. Suh, L. Yang and R. Tedrake, *Global planning for contact-rich manipulation via local smoothing of quasi-dynamic contact models*, IEEE T-RO 2023, Fig. 12.
-Written by `./run reproduce sim_to_sim` from what `./run bench sim-to-sim --record` recorded, which needs Drake: {record_words([result["head"]])}
+Written by `./run reproduce sim_to_sim` from what `./run bench sim-to-sim --record` recorded, which needs Drake: {record_words(result["sources"])}
 
 **Given**: the systems; segments of plans between regrasps, played open loop in Drake on stiffness-controlled robots from the plan's own state; errors on a logarithmic axis, small in the plane, larger in
 space, from about 1e-3 to 3 m or rad; no table. **Ours**: everything else. Plans are the first of one step length that `deft plan scenes/planning/NAME.deft.yaml --first` finds, seeds {result["seeds"][1]} and after,

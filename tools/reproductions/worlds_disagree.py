@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 
-from .experiment import ROOT, Laboratory, new_figure, record_words, save_figure, table, write_page
+from .experiment import Laboratory, baseline, new_figure, record_words, save_figure, table, write_page
 
-RECORDED = ROOT / "benchmarks/baselines/worlds-disagree.json"  # of `./run bench worlds-disagree --record`, which needs MuJoCo and Drake
 APART = (1e-3, 0.01)  # [m], [rad]: objects that differ by more after a step have parted
 OTHERS = ("coulomb", "even", "mujoco", "drake")
 
 
 def measure(lab: Laboratory) -> dict:
     """What was recorded; nothing is simulated here."""
-    return json.loads(RECORDED.read_text())["result"]
+    return baseline("worlds-disagree")
 
 
 def pair_of(row: dict, other: str) -> dict | None:
@@ -67,7 +64,7 @@ def first_rows(rows: list[dict]) -> list[list]:
 
 
 def draw(result: dict) -> None:
-    rows = [row for row in result["rows"] if row["steps"]]
+    rows = [row for own in result["systems"].values() for row in own if row["steps"]]
     systems = list(dict.fromkeys(row["system"] for row in rows))
     figure, axes = new_figure(2)
     for axis, key, label, bound in (
@@ -90,8 +87,7 @@ def draw(result: dict) -> None:
         axis.set_xticks(range(len(systems)), [system.replace("_", " ") for system in systems], fontsize=7, rotation=60, ha="right")
     axes[0, 1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
     picture = save_figure(figure, "worlds_disagree")
-    heads = list(result.get("heads", {}).values())  # records of before say nothing of where they come from
-    recorded = f" Recorded {record_words(heads)}" if heads else ""
+    recorded = f" Recorded {record_words(result['sources'])}" if result["sources"] else ""
     write_page(
         "worlds_disagree",
         f"""
