@@ -69,6 +69,12 @@ def test_replay_in_the_plans_own_world_repeats_it(deft, plan, tmp_path):
     assert printed["t_end"] == pytest.approx(2), "nothing is added at the end, whatever track.settle is in the scene"
 
 
+def test_replay_that_does_not_arrive_says_how_far_off_it_is(deft, plan, tmp_path):
+    (tmp_path / "disturb.yaml").write_text("offset_m: 0.08\n")
+    printed = deft.run("replay", plan, "--disturb", tmp_path / "disturb.yaml", "--out", tmp_path / "run", "--quiet", code=1).stdout
+    assert "Completed  not arrived: objects are 0." in printed
+
+
 def recorded(deft, folder, text, **replaced):
     """The folder of a `deft sim` run of the scene in which keys are replaced."""
     scene = yaml.safe_load(text) | replaced

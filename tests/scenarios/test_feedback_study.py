@@ -121,7 +121,7 @@ def test_quantiles_survive_lost_objects():
 
 
 def test_the_recorded_study_has_what_its_page_shows():
-    result = page.measure(None)
+    result = page.baseline("feedback")
     assert set(result["systems"]) <= set(study.SYSTEMS)
     for name, system in result["systems"].items():
         assert page.complete(system, "all"), name

@@ -164,8 +164,8 @@ class Run {
   void say_how_it_ended(const ObjectError& at_goal) {
     if (end_.success && (end_.status == TrackStatus::kDurationLimit || end_.status == TrackStatus::kTimeLimit))
       end_.success = false;  // it may have been on its way
-    if (end_.status != TrackStatus::kCompleted || end_.success || options_.repeats) return;
-    end_.status = search_failed_ ? TrackStatus::kStuck : TrackStatus::kOffPlan;
+    if (end_.status != TrackStatus::kCompleted || end_.success) return;
+    if (!options_.repeats) end_.status = search_failed_ ? TrackStatus::kStuck : TrackStatus::kOffPlan;
     end_.reason = fmt::format("objects are {:.3g} m, {:.3g} rad off{}", at_goal.position_m, at_goal.rotation_rad,
                               search_failed_             ? "; no new plan: " + why_none_
                               : blind_s_ > kBlind_s      ? "; they were not measured for too long"

@@ -89,7 +89,7 @@ struct TrackEnd {
   plant::PlantStatus plant = plant::PlantStatus::kOk;  // of its last advance
   ObjectError final, largest;  // true objects against the end of the first plan, and on the way against the reference
   bool success = false;        // what TrackOptions::goal_rows name is there, and nothing cut the run short
-  std::string reason;          // why it did not complete; empty: it did
+  std::string reason;          // why it did not arrive; empty: it did
   double plan_duration_s = 0;  // of the first plan, as it was followed
   double held_s = 0;           // in which the command was held: blind, off the plan, or for want of a prediction
   int replans = 0;             // new plans that were followed

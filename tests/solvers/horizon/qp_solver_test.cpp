@@ -79,6 +79,26 @@ TEST(HorizonQp, StatesFollowFromInputs) {
   }
 }
 
+/// All inputs and states are zero where inputs cost, may not be negative, and nothing moves the states: then the errors
+/// of the dynamics have no size of the solution to be measured by.
+TEST(HorizonQp, SolutionsThatAreZeroAreAccepted) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    HorizonQp qp = random_program(seed, 6, 4, 2, 2, 1.0);
+    qp.x_start.setZero();
+    qp.u_before.setZero();
+    for (HorizonStage& s : qp.stages) {
+      s.q.setZero();
+      s.c.setZero();
+      s.lower.setZero();
+      s.s = VectorXd::Constant(2, 0.5);
+    }
+    HorizonSolution solution;
+    HorizonQpSolver().solve(qp, {}, solution);
+    ASSERT_EQ(solution.status, HorizonStatus::kSolved) << "seed " << seed;
+    for (const VectorXd& u : solution.u) EXPECT_LT(u.cwiseAbs().maxCoeff(), 1e-6) << "seed " << seed;
+  }
+}
+
 TEST(HorizonQp, FeedbackIsTheAnswerToAnotherStart) {
   HorizonQp qp = random_program(3, 8, 4, 2, 0, 1.0);
   for (HorizonStage& s : qp.stages) {
