@@ -34,10 +34,6 @@ class Clarabel : public Rival {
 
 }  // namespace
 
-Rivals make_clarabel() {
-  Rivals made;
-  for (const bool keeps : {false, true}) made.push_back(std::make_unique<Clarabel>(keeps));
-  return made;
-}
+Rivals make_clarabel() { return list(std::make_unique<Clarabel>(false), std::make_unique<Clarabel>(true)); }
 
 }  // namespace deft::benchmarks

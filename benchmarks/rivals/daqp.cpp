@@ -4,7 +4,6 @@
 #include <daqp/constants.h>
 #include <daqp/utils.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "rivals/rival.hpp"
@@ -12,22 +11,17 @@
 namespace deft::benchmarks {
 namespace {
 
-/// What is done with the workspace between two programs of one size.
-enum class Kept { kNothing, kWorkspace, kWorkingSet };
-
 class Daqp : public Rival {
  public:
-  explicit Daqp(Kept kept) : kept_(kept) {}
+  explicit Daqp(bool keeps) : keeps_(keeps) {}
   ~Daqp() override { release(); }
   Daqp(const Daqp&) = delete;
   Daqp& operator=(const Daqp&) = delete;
 
-  std::string name() const override {
-    return kept_ == Kept::kNothing ? "DAQP cold" : kept_ == Kept::kWorkspace ? "DAQP kept workspace" : "DAQP warm";
-  }
+  std::string name() const override { return keeps_ ? "DAQP kept workspace" : "DAQP cold"; }
 
   bool solve(const DenseProgram& p, double* x) override {
-    if (kept_ == Kept::kNothing) release();
+    if (!keeps_) release();
     problem_.n = p.n;
     problem_.m = p.m;
     problem_.ms = 0;
@@ -66,12 +60,6 @@ class Daqp : public Rival {
   }
 
   void update() {
-    const auto count = static_cast<std::size_t>(m_);
-    if (kept_ == Kept::kWorkingSet)
-      std::transform(workspace_.sense, workspace_.sense + count, sense_.begin(),
-                     [](int s) { return s & (ACTIVE | LOWER); });
-    else
-      std::fill(sense_.begin(), sense_.end(), 0);
     // casadi 3.8's library loses its memory where a diagonal Q follows another one.
     if (workspace_.Rinv == nullptr) std::swap(workspace_.Rinv, workspace_.RinvD);
     ready_ = update_ldp(UPDATE_Rinv | UPDATE_M | UPDATE_v | UPDATE_d | UPDATE_sense, &workspace_) >= 0;
@@ -86,7 +74,7 @@ class Daqp : public Rival {
   }
 
   static constexpr double kPrimalTolerance = 1e-9;  // of rows that are scaled to norm 1; the default is 1e-6
-  Kept kept_;
+  bool keeps_;
   bool ready_ = false;
   int n_ = 0, m_ = 0;
   DAQPProblem problem_{};
@@ -97,10 +85,6 @@ class Daqp : public Rival {
 
 }  // namespace
 
-Rivals make_daqp() {
-  Rivals made;
-  for (const Kept kept : {Kept::kNothing, Kept::kWorkspace}) made.push_back(std::make_unique<Daqp>(kept));
-  return made;
-}
+Rivals make_daqp() { return list(std::make_unique<Daqp>(false), std::make_unique<Daqp>(true)); }
 
 }  // namespace deft::benchmarks

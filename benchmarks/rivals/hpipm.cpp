@@ -91,10 +91,6 @@ class Hpipm : public Rival {
 
 }  // namespace
 
-Rivals make_hpipm() {
-  Rivals made;
-  for (const bool warm : {false, true}) made.push_back(std::make_unique<Hpipm>(warm));
-  return made;
-}
+Rivals make_hpipm() { return list(std::make_unique<Hpipm>(false), std::make_unique<Hpipm>(true)); }
 
 }  // namespace deft::benchmarks

@@ -87,10 +87,6 @@ class Osqp : public Rival {
 
 }  // namespace
 
-Rivals make_osqp() {
-  Rivals made;
-  made.push_back(std::make_unique<Osqp>());
-  return made;
-}
+Rivals make_osqp() { return list(std::make_unique<Osqp>()); }
 
 }  // namespace deft::benchmarks

@@ -45,10 +45,6 @@ class Piqp : public Rival {
 
 }  // namespace
 
-Rivals make_piqp() {
-  Rivals made;
-  for (const bool keeps : {false, true}) made.push_back(std::make_unique<Piqp>(keeps));
-  return made;
-}
+Rivals make_piqp() { return list(std::make_unique<Piqp>(false), std::make_unique<Piqp>(true)); }
 
 }  // namespace deft::benchmarks

@@ -44,10 +44,6 @@ class ProxQp : public Rival {
 
 }  // namespace
 
-Rivals make_proxqp() {
-  Rivals made;
-  made.push_back(std::make_unique<ProxQp>());
-  return made;
-}
+Rivals make_proxqp() { return list(std::make_unique<ProxQp>()); }
 
 }  // namespace deft::benchmarks

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace deft::benchmarks {
@@ -35,6 +36,14 @@ class Rival {
 };
 
 using Rivals = std::vector<std::unique_ptr<Rival>>;
+/// These, as a list.
+template <class... R>
+Rivals list(std::unique_ptr<R>... rivals) {
+  Rivals all;
+  (all.push_back(std::move(rivals)), ...);
+  return all;
+}
+
 Rivals make_daqp();
 Rivals make_osqp();
 Rivals make_piqp();

@@ -11,7 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from .programs import ROOT, Failed, machine
+from .programs import ROOT, Failed, machine, write_whole
+from .recording import git
 
 FOLDER = ROOT / "benchmarks/plans_that_hold"
 PLANNING = "plan"  # the plant of cells that hold plans
@@ -127,9 +128,8 @@ def write_seeds(folder: Path, root: Path = ROOT) -> Path:
     if file.exists() and json.loads(file.read_text())["settings_sha256"] == settings.sha256:
         raise Failed(f"{file}: seeds were drawn for these settings; they are drawn once")
     path = str(folder / "settings.json")
-    git = lambda *words: subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True)  # noqa: E731
-    commit = git("log", "-1", "--format=%H", "--", path).stdout.strip()
-    if not commit or git("diff", "--quiet", "HEAD", "--", path).returncode != 0:
+    commit = git(root, "log", "-1", "--format=%H", "--", path).stdout.strip()
+    if not commit or git(root, "diff", "--quiet", "HEAD", "--", path).returncode != 0:
         raise Failed(f"{path}: commit it first; the seeds are drawn from the commit that froze it")
     drawn = {"settings_sha256": settings.sha256, "commit": commit, "date": time.strftime("%Y-%m-%d"), "seeds": draw_seeds(settings, commit)}
     file.write_text(json.dumps(drawn) + "\n")
@@ -190,6 +190,4 @@ class CellStore:
                 "machine": machine(), "date": time.strftime("%Y-%m-%d"), "wall_s": round(wall_s, 1)}  # fmt: skip
         lines = ",\n  ".join(json.dumps(row, allow_nan=False) for row in rows)
         text = json.dumps(head, indent=1)[:-2] + f',\n "rows": [\n  {lines}\n ]\n}}\n'
-        part = self.file(cell).with_suffix(".part")
-        part.write_text(text)
-        part.rename(self.file(cell))
+        write_whole(self.file(cell), text)

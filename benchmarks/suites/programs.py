@@ -107,6 +107,14 @@ def print_absent(absent: dict) -> None:
         print(f"absent: {who} ({reason.splitlines()[0]})")
 
 
+def write_whole(file: Path, text: str) -> None:
+    """All of it or nothing: a killed run leaves the file as it was."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    part = file.with_suffix(".part")
+    part.write_text(text)
+    part.replace(file)
+
+
 def machine() -> dict:
     """What the numbers were measured on."""
     model = [line.split(":", 1)[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]

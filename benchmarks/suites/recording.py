@@ -12,11 +12,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .programs import ROOT, Failed, machine
+from .programs import ROOT, Failed, machine, write_whole
 
 BASELINES = ROOT / "benchmarks/baselines"
 RIVALS = ROOT / "requirements-bench.in"
-WRITTEN = ("docs/", "benchmarks/baselines/", "benchmarks/plans_that_hold/")  # by recording and drawing: may differ from the commit
+WRITTEN = ("docs/", "benchmarks/baselines/", "benchmarks/plans_that_hold/cells/")  # by recording and drawing: may differ from the commit
 MOST_LOAD = 0.3  # of the last minute, before times are taken for a record
 
 
@@ -31,20 +31,21 @@ class Request:
 
 
 # ---- where numbers come from ----
-def git(root: Path, *words: str) -> str:
-    return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True).stdout
+def git(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True)
 
 
 def changed_files(root: Path = ROOT) -> list[str]:
     """Files that differ from the commit, new ones too; without those that recording and drawing write."""
-    names = [line[3:].rsplit(" -> ", 1)[-1].strip('"') for line in git(root, "status", "--porcelain", "--untracked-files=all").splitlines()]
+    lines = git(root, "status", "--porcelain", "--untracked-files=all").stdout.splitlines()
+    names = [line[3:].rsplit(" -> ", 1)[-1].strip('"') for line in lines]
     return sorted(name for name in names if not name.startswith(WRITTEN))
 
 
-def commit_of(root: Path = ROOT) -> str:
-    """The commit that is checked out; with a `+` if other files differ from it than recording and drawing write, empty where there is none."""
-    head = git(root, "rev-parse", "HEAD").strip()
-    return head + "+" * bool(head and changed_files(root))
+def commit_of(root: Path = ROOT, changed: list[str] | None = None) -> str:
+    """The commit that is checked out, with a `+` if files differ from it (`changed_files`, where they are not given); empty where there is none."""
+    head = git(root, "rev-parse", "HEAD").stdout.strip()
+    return head + "+" * bool(head and (changed_files(root) if changed is None else changed))
 
 
 def compiler_of(build: Path) -> str:
@@ -72,7 +73,8 @@ def rival_versions(named: Path = RIVALS) -> dict[str, str]:
 def source_of(build: Path, command: list[str]) -> dict:
     """Where what is measured from now on comes from: the commit (with `+`, and the files that differ from it), the machine and how busy it is, compiler,
     versions of rivals, date and command."""
-    return {"commit": commit_of(), "changed": changed_files(), "machine": machine(), "load": round(os.getloadavg()[0], 2), "compiler": compiler_of(build),
+    changed = changed_files()
+    return {"commit": commit_of(changed=changed), "changed": changed, "machine": machine(), "load": round(os.getloadavg()[0], 2), "compiler": compiler_of(build),
             "rivals": rival_versions(), "date": time.strftime("%Y-%m-%d"), "command": " ".join(["./run bench", *command])}  # fmt: skip
 
 
@@ -96,20 +98,17 @@ def baseline(name: str) -> dict:
 
 
 def record(name: str, source: dict, result: object) -> None:
-    """Writes the baseline. Of a result with `systems` those that are not in it keep what was recorded of them last."""
+    """Writes the baseline. Of a result with `systems` those that it neither holds nor names as absent keep what was recorded of them last."""
     found: dict = {"benchmark": name}
     if isinstance(result, dict) and "systems" in result:
-        before = baseline(name)
-        found["sources"] = {**before.get("sources", {}), **dict.fromkeys(result["systems"], source)}
-        result = {**result, "systems": {**before.get("result", {}).get("systems", {}), **result["systems"]}}
+        before, absent = baseline(name), result.get("absent", {})
+        kept = lambda parts: {system: part for system, part in parts.items() if system not in absent}  # noqa: E731
+        found["sources"] = kept(before.get("sources", {})) | dict.fromkeys(result["systems"], source)
+        result = {**result, "systems": kept(before.get("result", {}).get("systems", {})) | result["systems"]}
     else:
         found["source"] = source
     write(BASELINES / f"{name}.json", {**found, "result": result})
 
 
 def write(file: Path, content: dict) -> None:
-    """All of it or nothing."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n")
-    part.replace(file)
+    write_whole(file, json.dumps(content, indent=1, allow_nan=False) + "\n")
