@@ -10,7 +10,6 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       patch-contact the equivalent contact point of lines and surfaces; fails if a number of its page does
       error-against-h  pick_and_place, once `./run reproduce` has had the simulators of second order run again (without: what they last did)
       sim-to-sim    sim_to_sim, likewise: plans in Drake
-      feedback      feedback, likewise: plans followed in MuJoCo under disturbances
       plans-that-hold  plans_that_hold, likewise: success of the planner over seeds, and where its plans lead in MuJoCo and Drake
       worlds-disagree  worlds_disagree, likewise: where five worlds of second order part, and why
       optimize      optimized_plans, likewise: first plans made to hold by deft optimize
@@ -26,7 +25,6 @@ from pathlib import Path
 
 from reproductions import (
     contact_mpc,
-    feedback,
     grasping,
     impedance_robot,
     optimized_plans,
@@ -59,7 +57,6 @@ PAGES_BY_NAME = {  # NAME_page where measuring and drawing are two files
         contact_mpc,
         patch_contact_page,
         sim_to_sim,
-        feedback,
         plans_that_hold,
         worlds_disagree,
         optimized_plans,
@@ -73,7 +70,6 @@ GROUPS = {
     "patch-contact": ["patch_contact"],
     "error-against-h": ["pick_and_place"],
     "sim-to-sim": ["sim_to_sim"],
-    "feedback": ["feedback"],
     "plans-that-hold": ["plans_that_hold"],
     "worlds-disagree": ["worlds_disagree"],
     "optimize": ["optimized_plans"],

@@ -15,8 +15,6 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
                   out/error-against-h holds is not run again)
       sim-to-sim  first plans of scenes/planning played open loop in Drake, errors per segment (what out/sim-to-sim holds is not made again);
                   arguments: systems
-      feedback    plans of scenes/planning followed in MuJoCo under disturbances, open loop and with feedback (hours; what out/feedback holds
-                  is not run again); arguments: systems; --quick: few seeds
       plans-that-hold  plans of scenes/planning over many seeds, judged, then played in MuJoCo and Drake (hours; finished cells in
                   benchmarks/plans_that_hold are not run again); arguments: systems, variants; --pilot: three other seeds and an estimate of the
                   hours; --draw-seeds: once, after settings.json was frozen by a commit
@@ -62,7 +60,6 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from suites.arms import bench_arms  # noqa: E402
 from suites.contact_mpc import bench_contact_mpc  # noqa: E402
 from suites.error_against_h import bench_error_against_h  # noqa: E402
-from suites.feedback import bench_feedback  # noqa: E402
 from suites.grasping import bench_grasping  # noqa: E402
 from suites.holding import bench_holding  # noqa: E402
 from suites.optimize import bench_optimize  # noqa: E402
@@ -119,7 +116,6 @@ BENCHMARKS = {
     "error-against-h": bench_error_against_h,
     "periods": bench_periods,
     "sim-to-sim": bench_sim_to_sim,
-    "feedback": bench_feedback,
     "plans-that-hold": bench_plans_that_hold,
     "worlds-disagree": bench_worlds_disagree,
     "batch": bench_program("batch_benchmark"),
@@ -143,7 +139,7 @@ BENCHMARKS = {
     "viewer": bench_viewer,
 }
 DEFAULT = ["solver", "step"]
-UNTIMED = {"plants", "error-against-h", "sim-to-sim", "feedback", "plans-that-hold", "worlds-disagree", "arms", "robustness", "gradients", "cross-check",
+UNTIMED = {"plants", "error-against-h", "sim-to-sim", "plans-that-hold", "worlds-disagree", "arms", "robustness", "gradients", "cross-check",
            "delassus", "complementarity", "control", "patch-drops", "patch-pairs", "patch-wild"}  # fmt: skip
 
 

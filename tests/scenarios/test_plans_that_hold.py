@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from reproductions import plans_that_hold as page
 from reproductions.experiment import Laboratory
+from reproductions.holding_study import wilson
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -359,3 +360,13 @@ def test_percentiles_are_values_that_were_measured():
     assert page.percentile([3.0, 1.0, 2.0, 4.0], 0.95) == 4.0
     assert page.spread([None]) == page.spread([]) == "–"
     assert page.spread([2.0, None, 1.0]) == "1, 2"
+
+
+@pytest.mark.parametrize(("successes", "count"), [(0, 10), (10, 10), (7, 50), (45, 50), (1, 1)])
+def test_wilson_bounds_solve_their_equation(successes, count):
+    # |p̂ − p| = z √(p(1 − p)/n) at both ends.
+    for bound, known in zip(wilson(successes, count), (0.0 if successes == 0 else None, 1.0 if successes == count else None)):
+        if known is not None:
+            assert bound == pytest.approx(known, abs=1e-12)
+        else:
+            assert abs(successes / count - bound) == pytest.approx(1.959964 * (bound * (1 - bound) / count) ** 0.5, rel=1e-9)

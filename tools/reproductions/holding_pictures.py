@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 
 from .experiment import new_figure, save_figure
-from .feedback import wilson
 from .holding_feedback import executed_rows, followed_plants
-from .holding_study import Study, median_of_all
+from .holding_study import Study, median_of_all, wilson
 
 
 def draw_shares(axes, study: Study, names: list[str], counts: dict[str, list[tuple[int, int]]]) -> None:

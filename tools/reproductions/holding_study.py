@@ -7,7 +7,6 @@ import math
 from pathlib import Path
 
 from .experiment import ROOT, Laboratory, baseline
-from .feedback import wilson
 
 FOLDER = ROOT / "benchmarks/plans_that_hold"  # cells of `./run bench plans-that-hold`, which needs MuJoCo and Drake
 PLANNING = "plan"  # the plant of cells that hold plans
@@ -15,6 +14,7 @@ MISSING = "–"
 EARLIER = ("first", "second")  # versions of the study, of which only the main figures are kept
 NOT_RUN, NOT_ASKED, NONE_FOUND = "not run", "not asked", "none found"
 Rows = list[dict]
+LOST_M = 0.2  # an object that ends farther from its place has left the robot
 
 
 def measure(lab: Laboratory, folder: Path = FOLDER) -> dict:
@@ -33,6 +33,13 @@ def measure(lab: Laboratory, folder: Path = FOLDER) -> dict:
 
 def name_of(system: str, variant: str, plant: str) -> str:
     return f"{system}.{variant}.{plant}"
+
+
+def wilson(successes: int, count: int, z: float = 1.959964) -> tuple[float, float]:
+    """95 % interval of a share: Wilson's score."""
+    share, spread = successes / count, z * z / count
+    centre, half = share + spread / 2, z * math.sqrt(share * (1 - share) / count + spread / (4 * count))
+    return max((centre - half) / (1 + spread), 0.0), (centre + half) / (1 + spread)  # the bound of no success is 0 but for rounding
 
 
 def share(good: int, count: int) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 from .experiment import record_words, table, write_page
-from .feedback import LOST_M
 from .holding_feedback import feedback_words
 from .holding_pictures import draw_executed, draw_found
-from .holding_study import EARLIER, MISSING, NOT_RUN, PLANNING, Study, measure, median_of_all, met, percentile, share, spread
+from .holding_study import EARLIER, LOST_M, MISSING, NOT_RUN, PLANNING, Study, measure, median_of_all, met, percentile, share, spread
 
 __all__ = ["Study", "draw", "measure", "text_of"]
 WORLDS, INNER_STEP_S = 10, 0.01  # kWorlds and kStep_s of planning/ensemble
