@@ -16,7 +16,7 @@ OFF = 0.003  # [m]
 DIRECTIONS = {"+x": (1, 0), "−x": (-1, 0), "+y": (0, 1), "−y": (0, -1)}
 STEP_LENGTHS = (0.02, 0.01)  # [s]; planned at 0.1
 DISTURBANCES = ROOT / "scenes" / "planning" / "disturb"  # drawn per seed
-SETTINGS = ROOT / "scenes" / "planning" / "feedback" / "allegro_ball.yaml"
+SETTINGS = ROOT / "scenes" / "reproductions" / "thirty_degrees.track.yaml"
 SEEDS = 5
 LOST_M = 0.2  # a ball farther from its place has left the hand
 
@@ -168,7 +168,7 @@ degrees: friction drags the ball along with the fingers wherever it lies. At fin
 
 The slides' claim is that a controller of one step, which knows where the ball is, makes up for a start that is off where commands alone do not. Their terms: the plan's own world and step, the ball's pose off at the start, the
 controller of one step (`deft track --set track.horizon=1`), no new plans. Ours: the same in short steps, where the plan no longer fits; then MuJoCo with friction, mass, size, delay, noise, lag and play disturbed at once
-(`scenes/planning/disturb/all.yaml`); and `deft track` as it is, with three steps and new plans where the ball is off the plan ([control](../../src/deft/control/README.md)). Settings: `scenes/planning/feedback/allegro_ball.yaml`.
+(`scenes/planning/disturb/all.yaml`); and `deft track` as it is, with three steps and new plans where the ball is off the plan ([control](../../src/deft/control/README.md)). Settings: `scenes/reproductions/thirty_degrees.track.yaml`.
 The 3 mm are in a direction drawn across gravity, and the start settles: fingers that the ball would penetrate move aside. `friction.rolling: 0.001` resists the ball's rolling by 0.01 N m under its weight; without it a ball that is let go rolls on for ever.
 Errors are against where the plan ends; a run arrives within 1 cm and 0.1 rad = 5.7° of it.
 
