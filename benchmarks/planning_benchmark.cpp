@@ -1,9 +1,10 @@
 // Success, time and cost of the planner over many seeds.
 //   planning_benchmark [--seeds N] [--first-seed S] [--threads N] [--goal NAME] [--set key=YAML]…
-//                      [--random NAME LOW HIGH]… [-v] SCENE…
-// --random draws the coordinate NAME of the goal again for every seed.
+//                      [--random NAME LOW HIGH]… [-v] [--json] SCENE…
+// --random draws the coordinate NAME of the goal again for every seed; --json prints an object per scene instead.
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +26,7 @@ using namespace deft;
 struct Arguments {
   int seeds = 50, threads = 1;
   std::uint64_t first_seed = 1;
-  bool verbose = false;
+  bool verbose = false, json = false;
   std::string goal;
   std::vector<std::string> settings, scenes;
   struct Range {
@@ -59,6 +60,60 @@ std::string failure(const planning::PlannerResult& result, const scene::GoalSpec
                      near ? ", within twice the tolerance" : "");
 }
 
+/// What the seeds of one scene found.
+struct Tally {
+  int successes = 0, hold_all = 0;
+  std::vector<int> hold;  // by entry of plan.refine
+  std::map<std::string, int> failures;
+  std::vector<double> times, firsts, solves, regrasps, steps;
+};
+
+void count(Tally& tally, const planning::PlannerResult& result, const scene::GoalSpec& goal, bool verbose) {
+  tally.solves.push_back(static_cast<double>(result.solves));
+  tally.times.push_back(result.time_s);
+  if (!result.plan.success) {
+    ++tally.failures[failure(result, goal)];
+    return;
+  }
+  ++tally.successes;
+  for (std::size_t i = 0; i < result.plan.step_halving.size(); ++i) {
+    const planning::StepHalvingCheck& run = result.plan.step_halving[i];
+    tally.hold[i] += run.success;
+    if (verbose)
+      fmt::print("            at h/{} {} error {:.2g} m {:.2g} rad\n", run.substeps, run.success ? "ok  " : "FAIL",
+                 run.error.position_m, run.error.rotation_rad);
+  }
+  tally.hold_all += result.plan.holds();
+  tally.firsts.push_back(result.first_solution_s);
+  tally.regrasps.push_back(result.plan.regrasps);
+  tally.steps.push_back(static_cast<double>(result.plan.commands.size()));
+}
+
+void print(const Tally& tally, const std::string& name, int seeds, const std::vector<int>& refine) {
+  const auto [low, high] = planning::wilson_interval(tally.successes, seeds);
+  fmt::print(
+      "{:<32} {}/{} ({:.1f} … {:.1f} %)  first p50 {:.3f} p95 {:.3f} s  time p50 {:.2f} s  solves p50 {:.0f} p95 "
+      "{:.0f}  steps {:.0f}  regrasps {:.0f}\n",
+      name, tally.successes, seeds, 100 * low, 100 * high, quantile(tally.firsts, 0.5), quantile(tally.firsts, 0.95),
+      quantile(tally.times, 0.5), quantile(tally.solves, 0.5), quantile(tally.solves, 0.95), quantile(tally.steps, 0.5),
+      quantile(tally.regrasps, 0.5));
+  for (const auto& [why, seeds_of_it] : tally.failures) fmt::print("  {} failed: {}\n", seeds_of_it, why);
+  for (std::size_t i = 0; i < refine.size(); ++i)
+    fmt::print("  {} of {} hold at h/{}\n", tally.hold[i], tally.successes, refine[i]);
+  if (!refine.empty()) fmt::print("  {} of {} hold at all of them and at h\n", tally.hold_all, tally.successes);
+}
+
+/// Times, steps and regrasps of each seed that has a plan.
+void print_json(const Tally& tally, const std::string& scene, const std::string& goal, int seeds) {
+  std::vector<std::string> failures;
+  for (const auto& [why, seeds_of_it] : tally.failures) failures.push_back(fmt::format("\"{}\": {}", why, seeds_of_it));
+  fmt::print(
+      "{{\"scene\": \"{}\", \"goal\": \"{}\", \"seeds\": {}, \"found\": {}, \"first_s\": [{}], \"steps\": [{}], "
+      "\"regrasps\": [{}], \"solves\": [{}], \"hold_refined\": {}, \"failures\": {{{}}}}}\n",
+      scene, goal, seeds, tally.successes, fmt::join(tally.firsts, ", "), fmt::join(tally.steps, ", "),
+      fmt::join(tally.regrasps, ", "), fmt::join(tally.solves, ", "), tally.hold_all, fmt::join(failures, ", "));
+}
+
 void run(const Arguments& arguments, const std::string& file) {
   Diagnostics diagnostics;
   const scene::Scene scene = io::load_scene(
@@ -69,12 +124,9 @@ void run(const Arguments& arguments, const std::string& file) {
     return arguments.goal.empty() || g.target.name == arguments.goal;
   });
   if (goal == goals.end()) throw InputError({file, 0, 0}, fmt::format("has no goal '{}'", arguments.goal));
-  int successes = 0;
-  std::map<std::string, int> failures;
-  std::vector<double> times, firsts, solves, regrasps, steps;
   const std::vector<int>& refine = scene.settings().plan.refine;
-  std::vector<int> hold(refine.size(), 0);
-  int hold_all = 0;
+  Tally tally;
+  tally.hold.assign(refine.size(), 0);
   for (int k = 0; k < arguments.seeds; ++k) {
     planning::PlannerOptions options;
     options.seed = arguments.first_seed + static_cast<std::uint64_t>(k);
@@ -88,36 +140,12 @@ void run(const Arguments& arguments, const std::string& file) {
           options.seed, result.plan.success ? "ok  " : "FAIL", result.first_solution_s, result.time_s, result.tried,
           result.solves, result.plan.commands.size(), result.plan.regrasps, result.plan.error.position_m,
           result.plan.error.rotation_rad, result.plan.error.joint);
-    solves.push_back(static_cast<double>(result.solves));
-    times.push_back(result.time_s);
-    if (!result.plan.success) {
-      ++failures[failure(result, *goal)];
-      continue;
-    }
-    ++successes;
-    for (std::size_t i = 0; i < result.plan.step_halving.size(); ++i) {
-      const planning::StepHalvingCheck& run = result.plan.step_halving[i];
-      hold[i] += run.success;
-      if (arguments.verbose)
-        fmt::print("            at h/{} {} error {:.2g} m {:.2g} rad\n", run.substeps, run.success ? "ok  " : "FAIL",
-                   run.error.position_m, run.error.rotation_rad);
-    }
-    hold_all += result.plan.holds();
-    firsts.push_back(result.first_solution_s);
-    regrasps.push_back(result.plan.regrasps);
-    steps.push_back(static_cast<double>(result.plan.commands.size()));
+    count(tally, result, *goal, arguments.verbose);
   }
-  const auto [low, high] = planning::wilson_interval(successes, arguments.seeds);
-  fmt::print(
-      "{:<32} {}/{} ({:.1f} … {:.1f} %)  first p50 {:.3f} p95 {:.3f} s  time p50 {:.2f} s  solves p50 {:.0f} p95 "
-      "{:.0f}  steps {:.0f}  regrasps {:.0f}\n",
-      scene.spec().name + " " + goal->target.name, successes, arguments.seeds, 100 * low, 100 * high,
-      quantile(firsts, 0.5), quantile(firsts, 0.95), quantile(times, 0.5), quantile(solves, 0.5),
-      quantile(solves, 0.95), quantile(steps, 0.5), quantile(regrasps, 0.5));
-  for (const auto& [why, count] : failures) fmt::print("  {} failed: {}\n", count, why);
-  for (std::size_t i = 0; i < refine.size(); ++i)
-    fmt::print("  {} of {} hold at h/{}\n", hold[i], successes, refine[i]);
-  if (!refine.empty()) fmt::print("  {} of {} hold at all of them and at h\n", hold_all, successes);
+  if (arguments.json)
+    print_json(tally, scene.spec().name, goal->target.name, arguments.seeds);
+  else
+    print(tally, scene.spec().name + " " + goal->target.name, arguments.seeds, refine);
   std::fflush(stdout);
 }
 
@@ -143,6 +171,8 @@ int main(int argc, char** argv) {
       arguments.random.push_back({name, std::atof(low.c_str()), std::atof(high.c_str())});
     } else if (word == "-v")
       arguments.verbose = true;
+    else if (word == "--json")
+      arguments.json = true;
     else
       arguments.scenes.push_back(word);
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Repeats published experiments and writes their pages and figures into docs/reproductions; `./run reproduce` calls this.
 
-Usage: reproduce.py BUILD_DIR [--list] [NAME...]
+Usage: reproduce.py BUILD_DIR [--list | --check] [--force] [NAME...]
 
 NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       smoothing     the knob κ, and the noise that it stands for
@@ -10,10 +10,15 @@ NAME: quasistatics  planar_gripper, grasping, pick_and_place and toys
       patch-contact the equivalent contact point of lines and surfaces; fails if a number of its page does
       error-against-h  pick_and_place, once `./run reproduce` has had the simulators of second order run again (without: what they last did)
       sim-to-sim    sim_to_sim, likewise: plans in Drake
+      plans         first_plans, likewise: how often and how fast the planner finds a plan at h
       plans-that-hold  plans_that_hold, likewise: success of the planner over seeds, and where its plans lead in MuJoCo and Drake
       worlds-disagree  worlds_disagree, likewise: where five worlds of second order part, and why
       optimize      optimized_plans, likewise: first plans made to hold by deft optimize
-      or one page by its name; all of them if none is named
+      tables        those of README files that show what benchmarks recorded
+      or one page by its name; all pages if none is named
+--check: nothing is run or written; fails where a page is not what its recorded data say (docs/reproductions/data, benchmarks/baselines,
+benchmarks/plans_that_hold), or where they no longer bear out one of its sentences. Pages are not written from a tree that differs from its commit,
+and those with times not on a busy machine, unless --force.
 """
 
 from __future__ import annotations
@@ -25,6 +30,7 @@ from pathlib import Path
 
 from reproductions import (
     contact_mpc,
+    first_plans,
     grasping,
     impedance_robot,
     optimized_plans,
@@ -40,10 +46,16 @@ from reproductions import (
     trajectories,
     worlds_disagree,
 )
-from reproductions.experiment import PAGES, Laboratory
+from reproductions.experiment import Laboratory, Unfounded
+from reproductions.marked import stale_tables, write_tables
+from reproductions.records import difference, measures, name_of, record, write_page
 
-PAGES_BY_NAME = {  # NAME_page where measuring and drawing are two files
-    module.__name__.rsplit(".", 1)[1].removesuffix("_page"): module
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
+from suites.programs import Failed
+from suites.recording import check_recordable, source_of
+
+PAGES_BY_NAME = {
+    name_of(module): module
     for module in (
         planar_gripper,
         grasping,
@@ -57,11 +69,20 @@ PAGES_BY_NAME = {  # NAME_page where measuring and drawing are two files
         contact_mpc,
         patch_contact_page,
         sim_to_sim,
+        first_plans,
         plans_that_hold,
         worlds_disagree,
         optimized_plans,
     )
 }
+TIMED = {
+    "pick_and_place",
+    "trajectories",
+    "thirty_degrees",
+    "single_step_search",
+    "contact_mpc",
+    "patch_contact",
+}  # what they measure includes times
 GROUPS = {
     "quasistatics": ["planar_gripper", "grasping", "pick_and_place", "impedance_robot", "squeezing"],
     "smoothing": ["smoothing"],
@@ -70,10 +91,37 @@ GROUPS = {
     "patch-contact": ["patch_contact"],
     "error-against-h": ["pick_and_place"],
     "sim-to-sim": ["sim_to_sim"],
+    "plans": ["first_plans"],
     "plans-that-hold": ["plans_that_hold"],
     "worlds-disagree": ["worlds_disagree"],
     "optimize": ["optimized_plans"],
 }
+
+
+def write(name: str, build: Path, forced: bool) -> None:
+    """Measures, records and writes one page and its figures. @throws Failed where its numbers would have no source."""
+    start, module = time.perf_counter(), PAGES_BY_NAME[name]
+    source = source_of(build, f"./run reproduce {name}")
+    if measures(module) and not forced:
+        check_recordable(source, name in TIMED)
+    with tempfile.TemporaryDirectory() as folder:
+        measured = module.measure(Laboratory(build / "deft", Path(folder)))
+        module.draw(measured)
+        if measures(module):
+            record(name, source, module.facts(measured))
+    print(f"{write_page(module)} ({time.perf_counter() - start:.1f} s)", flush=True)
+
+
+def check(names: list[str]) -> int:
+    """Names the pages that are not what their data say. @returns the exit status."""
+    found = {name: why for name in names if (why := difference(PAGES_BY_NAME[name])) is not None}
+    for name, why in found.items():
+        print(f"reproduce: docs/reproductions/{name}.md: {why}", file=sys.stderr)
+    stale = stale_tables()
+    for place in stale:
+        print(f"reproduce: {place}: not what was recorded; ./run reproduce tables writes it", file=sys.stderr)
+    print(f"{len(names) - len(found)} of {len(names)} pages are what their data say")
+    return 1 if found or stale else 0
 
 
 def main() -> int:
@@ -84,18 +132,25 @@ def main() -> int:
     if not arguments:
         print(__doc__, file=sys.stderr)
         return 2
-    build, words = Path(arguments[0]).resolve(), arguments[1:] or list(GROUPS)
+    build, words = Path(arguments[0]).resolve(), [word for word in arguments[1:] if word not in ("--check", "--force")]
+    if words == ["tables"]:
+        print("\n".join(map(str, write_tables())) or "no table changed")
+        return 0
     unknown = [word for word in words if word not in GROUPS and word not in PAGES_BY_NAME]
     if unknown:
         print(f"reproduce: unknown name {unknown[0]!r}; there are {', '.join([*GROUPS, *PAGES_BY_NAME])}", file=sys.stderr)
         return 2
-    for name in dict.fromkeys(page for word in words for page in GROUPS.get(word, [word])):
-        start = time.perf_counter()
-        with tempfile.TemporaryDirectory() as folder:
-            module = PAGES_BY_NAME[name]
-            module.draw(module.measure(Laboratory(build / "deft", Path(folder))))
-        print(f"{PAGES / name}.md ({time.perf_counter() - start:.1f} s)", flush=True)
-    return 0
+    names = list(dict.fromkeys(page for word in words or GROUPS for page in GROUPS.get(word, [word])))
+    if "--check" in arguments:
+        return check(names)
+    failed = 0
+    for name in names:
+        try:
+            write(name, build, "--force" in arguments)
+        except (Failed, Unfounded) as error:
+            print(f"reproduce: {name}: {error}", file=sys.stderr)
+            failed = 1
+    return failed
 
 
 if __name__ == "__main__":

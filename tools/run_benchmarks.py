@@ -145,7 +145,7 @@ UNTIMED = {"plants", "error-against-h", "sim-to-sim", "plans-that-hold", "worlds
 
 def run(name: str, build: Path, arguments: list[str], rounds: int, recorded: bool, forced: bool) -> None:
     """One benchmark; what it finds goes to out/bench and, if asked, to the baselines. @throws Failed"""
-    source = source_of(build, [name, *arguments])
+    source = source_of(build, " ".join(["./run bench", name, *arguments]))
     if recorded and not forced:
         check_recordable(source, name not in UNTIMED)
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import math
+
 from .programs import Failed, output_of, say
 from .recording import Request
 
+LIMIT_S = 60  # of each seed
+FIRST_SEED = 70001  # and after: no setting was chosen with these
 CUBE = [
     f"{face}_up_{turn}"
     for face in ("z", "y", "minus_z", "minus_y", "minus_x", "x")
@@ -46,18 +51,34 @@ SYSTEMS = {
 } | {f"cube-{goal}": ("allegro_cube", ["--goal", goal, "--seeds", "10"]) for goal in CUBE}
 
 
-def bench_plans(request: Request) -> list[str]:
-    """Arguments: systems (all unless given), then options of planning_benchmark for all of them (--seeds 20 --threads 1)."""
+COULOMB = ["--set", "step.friction_law=coulomb"]
+SYSTEMS |= {f"{name}-coulomb": (scene, [*fixed, *COULOMB, "--seeds", "20"]) for name in ("pushing", "hand", "planar-bimanual", "ball", "door", "box")
+            for scene, fixed in [SYSTEMS[name]]}  # fmt: skip
+
+
+def bench_plans(request: Request) -> dict:
+    """Rows of planning_benchmark by system; arguments: systems (all unless given), then options of planning_benchmark for all of them (--seeds 20 --threads 1)."""
     first = next((i for i, word in enumerate(request.arguments) if word.startswith("-")), len(request.arguments))
     names, options = request.arguments[:first] or list(SYSTEMS), request.arguments[first:]
-    lines = []
+    found: dict[str, dict] = {}
+    print(f"{'system':26} {'found':>9} {'first plan, p50':>16} {'p95':>9} {'steps':>6} {'regrasps':>9}")
     for name in names:
         if name not in SYSTEMS:
             raise Failed(f"plans: unknown system {name!r}; there are {', '.join(SYSTEMS)}")
         scene, fixed = SYSTEMS[name]
         say(name)
-        text = output_of([str(request.build / "benchmarks/planning_benchmark"), "--threads", "0", "--set", "plan.time_limit_s=60", "--set", "plan.judges=[h]", *fixed, *options,
-                          f"scenes/planning/{scene}.deft.yaml"])  # fmt: skip
-        print(text, end="", flush=True)
-        lines += text.splitlines()
-    return lines
+        text = output_of([str(request.build / "benchmarks/planning_benchmark"), "--threads", "0", "--set", f"plan.time_limit_s={LIMIT_S}", "--set", "plan.judges=[h]", "--first-seed", str(FIRST_SEED),
+                          *fixed, *options, "--json", f"scenes/planning/{scene}.deft.yaml"])  # fmt: skip
+        row = json.loads(text)
+        found[name] = {**row, "options": [*fixed, *options]}
+        words = [f"{quantile(row[key], share):.3g}" if row[key] else "-" for key, share in (("first_s", 0.5), ("first_s", 0.95), ("steps", 0.5), ("regrasps", 0.5))]  # fmt: skip
+        print(f"{name:26} {row['found']:>4}/{row['seeds']:<4} {words[0]:>14} s {words[1]:>7} s {words[2]:>6} {words[3]:>9}", flush=True)
+        for why, count in row["failures"].items():
+            print(f"  {count} failed: {why}")
+        request.keep({"systems": found, "time_limit_s": LIMIT_S, "first_seed": FIRST_SEED})
+    return {"systems": found, "time_limit_s": LIMIT_S, "first_seed": FIRST_SEED}
+
+
+def quantile(values: list[float], share: float) -> float:
+    """The smallest value that at least `share` of them do not exceed."""
+    return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]

@@ -70,12 +70,12 @@ def rival_versions(named: Path = RIVALS) -> dict[str, str]:
     return found
 
 
-def source_of(build: Path, command: list[str]) -> dict:
+def source_of(build: Path, command: str) -> dict:
     """Where what is measured from now on comes from: the commit (with `+`, and the files that differ from it), the machine and how busy it is, compiler,
     versions of rivals, date and command."""
     changed = changed_files()
     return {"commit": commit_of(changed=changed), "changed": changed, "machine": machine(), "load": round(os.getloadavg()[0], 2), "compiler": compiler_of(build),
-            "rivals": rival_versions(), "date": time.strftime("%Y-%m-%d"), "command": " ".join(["./run bench", *command])}  # fmt: skip
+            "rivals": rival_versions(), "date": time.strftime("%Y-%m-%d"), "command": command}  # fmt: skip
 
 
 def check_recordable(source: dict, timed: bool) -> None:

@@ -68,8 +68,17 @@ def test_derivatives_agree_with_differences(deft, pushed_ball, axis):
 
 
 def test_a_finger_that_comes_to_rest_at_the_ball_is_a_kink(deft, pushed_ball):
-    result = linearize(deft, pushed_ball, (-0.2, 0, 0.1), (-0.15, 0, 0.1), kappa="inf")
-    assert result["kink"] and "complementarity" in result["kinks"][0]
+    result = linearize(deft, pushed_ball, (-0.17, 0, 0.1), (-0.15, 0, 0.1), kappa="inf")
+    assert result["kink"] and "complementarity" in result["kinks"][0] and min(contact["gap"] for contact in result["contacts"][1:]) > 0.01
+
+
+def test_the_gradient_of_a_kink_is_that_of_a_step_smoothed_as_asked(deft, pushed_ball):
+    smoothed = linearize(deft, pushed_ball, (-0.17, 0, 0.1), (-0.15, 0, 0.1), kappa=100)
+    for joule, same in ((1e-2, True), (1e-4, False)):
+        kink = deft.json("linearize", pushed_ball, "--mu-gradient", joule, "--set", "configurations.start.hand=[-0.17, 0, 0.1]",
+                         "--set", "commands.knots=[{t: 0, hand: [-0.15, 0, 0.1]}]")  # fmt: skip
+        assert f"gradient at mu_gradient = {joule:.3g} J" in kink["kinks"][0]
+        assert np.allclose(kink["B"][3:], smoothed["B"][3:], atol=1e-6) is same  # turns of the ball are taken where it ends, which differs
 
 
 def test_a_step_that_fails_has_no_derivative(deft, falling_ball):

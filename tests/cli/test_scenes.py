@@ -158,3 +158,18 @@ def test_doctor_sees_a_library_that_shadows_the_prefix(deft, tmp_path):
     found = parse(done.stdout)
     assert done.returncode == 1 and found["ok"] is False
     assert f"{copy} shadows {library['path']}" in found["problems"]
+
+
+def test_packages_are_looked_up_in_folders_that_are_named(deft):
+    """`package://` of a model file; the folder of a package is named on the command line or not known."""
+    meshes, model = deft.folder / "elsewhere/wedges/meshes", deft.folder / "wedge.urdf"
+    meshes.mkdir(parents=True)
+    corners = "v 0 0 0\nv 0.1 0 0\nv 0 0.1 0\nv 0 0 0.1\n"
+    (meshes / "wedge.obj").write_text(corners + "f 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+    model.write_text("""<robot name="wedge"><link name="wedge"><inertial><mass value="1"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><mesh filename="package://wedges/meshes/wedge.obj"/></geometry></collision></link></robot>""")
+    missing = deft.run("check", model, code=2)
+    assert "wedges" in missing.stdout + missing.stderr
+    assert "0 errors" in deft.run("check", model, "--package-path", deft.folder / "elsewhere").stdout
+    assert "0 errors" in deft.run("check", model, "--package-path", deft.folder, "--package-path", "elsewhere").stdout

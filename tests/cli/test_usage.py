@@ -2,7 +2,7 @@
 
 import pytest
 
-COMMANDS = ["info", "check", "sim", "plan", "track", "replay", "linearize", "solve", "view", "doctor"]
+COMMANDS = ["info", "check", "sim", "plan", "optimize", "track", "replay", "linearize", "solve", "view", "doctor"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -60,3 +60,10 @@ def test_nothing_but_results_on_standard_output(deft, pushed_ball):
     done = deft.run("sim", pushed_ball, "--out", "run", "--steps", 2)
     assert done.stderr == ""
     assert "\033" not in done.stdout and "\r" not in done.stdout
+
+
+def test_verbosity_adds_lines_and_no_results(deft, pushed_ball):
+    once, more = (deft.run("sim", pushed_ball, "--out", "run", "--force", "--steps", 2, *words) for words in ([], ["--verbose"]))
+    assert "info:" not in more.stdout and len(more.stdout.splitlines()) == len(once.stdout.splitlines())
+    assert "info: Completed after 2 steps" in more.stderr and "Completed" not in once.stderr
+    assert deft.run("sim", pushed_ball, "--out", "run", "--force", "--steps", 2, "-v").stderr == more.stderr

@@ -110,7 +110,7 @@ def test_a_small_study_is_made_kept_and_shown(laboratory):
     laboratory.calls.clear()
     laboratory.make("elsewhere").run(["nudge"], ["default", "first"])
     assert laboratory.calls == []
-    text = page.text_of(page.measure(Laboratory(Path("nowhere"), laboratory.folder), laboratory.folder))
+    text = page.text(page.measure(Laboratory(Path("nowhere"), laboratory.folder), laboratory.folder))
     assert "| nudge | along | 2/2 (34 … 100 %) |" in text and "1/1 (21 … 100 %)" in text and "None did." in text
     assert "| nudge | followed | 1/1 (21 … 100 %) |" in text and "All arrive." in text
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from scene_runs import SceneRun, deft_json
 
-from .experiment import ROOT, Laboratory, new_figure, plain_ticks, save_figure, table, write_page
+from .experiment import ROOT, Laboratory, claim, new_figure, picture, plain_ticks, save_figure, table
 
 SCENES = ROOT / "scenes" / "contact_mpc"
 PROBLEM = ROOT / "scenes" / "control" / "corner_n5.json"
@@ -26,7 +26,9 @@ STEPS = 200
 SURFACES = {"bevel": (np.array([1, -1]) / np.sqrt(2), 0.0), "floor": (np.array([0.0, 1]), -5.0), "wall": (np.array([-1.0, 0]), -5.0)}
 PARTS = (("bevel", 0, 6), ("floor", 6, 16), ("wall", 16, 20))  # of the path, by time [s]
 KNOTS = np.array([[0, -1, -1.7070], [6, -3.793, -4.5], [16, 4.5, -4.5], [20, 4.5, -1.5]])  # the path of disc_path
+INSIDE = SURFACES["floor"][1] + RADIUS - KNOTS[1, 2]  # of where the disc can be runs the path [m]
 HORIZONS, SURFACE_COUNTS, LIMIT_S = (5, 10, 15, 20, 30, 40), (1, 2, 3, 4, 5), 10.0
+EARLY, HIT, BRAKES = 60, 2, 50  # steps: by which costs are compared, of an impact, and in which the long horizon brakes
 
 
 @dataclass
@@ -154,7 +156,7 @@ def measure(lab: Laboratory) -> Measured:
     return Measured(one_steps(lab), optimal_costs(lab), loops(lab), path, reference(H * np.arange(len(path.q))), grow(lab))
 
 
-def draw_loops(m: Measured) -> str:
+def draw_loops(m: Measured) -> None:
     figure, axes = new_figure(2, 2)
     for axis, N in zip(axes[0], m.loops):
         loop = m.loops[N]
@@ -172,10 +174,10 @@ def draw_loops(m: Measured) -> str:
     axes[1, 1].set(xlabel="t [s]", ylabel="time of a period [ms]", yscale="log")
     axes[1, 1].set_ylim(top=2e4 * max(loop.seconds.max() for loop in m.loops.values()))
     axes[1, 1].legend(loc="upper right")
-    return save_figure(figure, "contact_mpc_loops")
+    save_figure(figure, "contact_mpc_loops")
 
 
-def draw_paths(m: Measured) -> str:
+def draw_paths(m: Measured) -> None:
     figure, axes = new_figure(2)
     axis = axes[0, 0]
     axis.plot([-4.4 + RADIUS * np.sqrt(2), -1], [-4.4, -1 - RADIUS * np.sqrt(2)], "0.6")
@@ -194,10 +196,10 @@ def draw_paths(m: Measured) -> str:
         axis.plot(t, m.path.gap(name), label=f"gap to the {name}")
     axis.set(xlabel="t [s]", ylabel="[m]", ylim=(-0.02, 0.9))
     axis.legend(loc="upper center", ncols=2)
-    return save_figure(figure, "contact_mpc_paths")
+    save_figure(figure, "contact_mpc_paths")
 
 
-def draw_growth(m: Measured) -> str:
+def draw_growth(m: Measured) -> None:
     figure, axes = new_figure(3)
     for axis, key, lines, label in ((axes[0, 0], "N", [g for g in m.growth if g["surfaces"] == 3], "N (3 surfaces)"),
                                     (axes[0, 1], "surfaces", sorted((g for g in m.growth if g["N"] == 10), key=lambda g: g["surfaces"]), "surfaces (N = 10)")):  # fmt: skip
@@ -222,52 +224,84 @@ def draw_growth(m: Measured) -> str:
     axis.set(xlabel="pairs", ylabel="µs per node")
     plain_ticks(axis.xaxis, (40, 80, 160, 320, 640))
     axis.legend()
-    return save_figure(figure, "contact_mpc_growth")
+    save_figure(figure, "contact_mpc_growth")
+
+
+def draw(m: Measured) -> None:
+    draw_loops(m)
+    draw_paths(m)
+    draw_growth(m)
+
+
+def spans(flags: np.ndarray) -> list[list[int]]:
+    """First and last step, counted from one, of every row of steps that are flagged."""
+    edges = np.flatnonzero(np.diff([0, *np.asarray(flags, int), 0]))
+    return [[int(begin) + 1, int(end)] for begin, end in zip(edges[::2], edges[1::2])]
+
+
+def of_periods(loop: Loop) -> dict:
+    counts = {key: loop.control[key] for key in ("proven", "periods", "nodes")}
+    return {**counts, "s": {key: loop.control["time_s"][key] for key in ("p50", "p95", "max")}}
+
+
+def of_loop(loop: Loop) -> dict:
+    """What the page says of a disc that comes down on the floor; steps are counted from one."""
+    touch, steps, force = loop.touch("floor"), len(loop.u), loop.force["floor"]
+    begin = max(touch, 0)
+    slid = begin + HIT  # the first step after the impact
+    past = np.flatnonzero(loop.q[:, 0] > GOAL[0])
+    return {
+        "steps": steps,
+        "touches": touch + 1 if touch >= 0 else None,
+        "spent_early": loop.spent[EARLY - 1],
+        "spent": loop.spent[-1],
+        "largest_friction": (-force[:, 0]).max(),
+        "impulse_of_friction": -H * force[:, 0].sum(),
+        "end": [*loop.q[-1], *loop.v[-1]],
+        "passes_goal": int(past[0]) if past.size else None,
+        "first_input": np.linalg.norm(loop.u[0]),
+        "hit": force[begin:slid, 1].max(),  # [N]
+        "pushed_later": force[slid:, 1].max(initial=0),  # [N]
+        "slows": (loop.v[min(slid, steps), 0] - loop.v[-1, 0]) / (H * max(1, steps - slid)),  # [m/s²]
+        "presses": -loop.u[begin : begin + BRAKES, 1].mean(),  # [N]
+        "brakes": -force[begin : begin + BRAKES, 0].mean(),  # [N]
+        **of_periods(loop),
+    }
+
+
+def facts(m: Measured) -> dict:
+    short, long = m.loops[5], m.loops[20]
+    return {
+        "one_step": [{key: done[key] for key in ("x", "normal", "friction")} | {"off": np.abs(np.subtract(done["x"], wanted)).max()}
+                     for (_, _, wanted, _), done in zip(ONE_STEP, m.one_step)],
+        "costs": [{"cost": said["solution"]["cost"], "status": said["status"], "gap": said["solution"]["gap"], "nodes": said["solution"]["nodes"],
+                   "complementarity": said["residuals"]["absolute"]["complementarity"], "s": said["time_s"]} for said in m.costs.values()],
+        "short": of_loop(short),
+        "long": of_loop(long),
+        "path": of_periods(m.path),
+        "long_has_spent_less": spans(long.spent < short.spent),
+        "long_plans_cheaper": spans(long.cost < short.cost),
+        "parts": tracking(m.path, m.reference),
+        "growth": sorted(m.growth, key=lambda g: (g["surfaces"] != 3, g["surfaces"], g["N"])),
+    }  # fmt: skip
+
+
+def numbers(values) -> str:
+    return f"({', '.join(f'{round(v, 9) + 0.0:.6g}' for v in values)})"
 
 
 def cell(value: float | None, form: str = ".2g") -> str:
     return "proven" if value is None else format(value, form)
 
 
-def draw(m: Measured) -> None:
-    steps = [[motion, *(f"({', '.join(f'{round(v, 9) + 0.0:.6g}' for v in values)})" for values in (x0, u, done["x"])), f"{done['normal']:.3f}", f"{done['friction']:.3f}",
-              f"{abs(np.subtract(done['x'], wanted)).max():.0e}"] for (x0, u, wanted, motion), done in zip(ONE_STEP, m.one_step)]  # fmt: skip
-    costs = [[f"({', '.join(f'{v:g}' for v in start)})", N, f"{wanted:.9f}", f"{said['solution']['cost']:.9f}", f"{abs(said['solution']['cost'] / wanted - 1):.0e}",
-              said["status"], f"{said['solution']['gap']:.1e}", f"{said['residuals']['absolute']['complementarity']:.0e}", said["solution"]["nodes"], 1e3 * said["time_s"]]
-             for ((start, N), wanted), said in zip(COSTS.items(), m.costs.values())]  # fmt: skip
-    short, long = m.loops[5], m.loops[20]
-    cheaper = int(np.argmax(long.spent < short.spent))
-    plans = int(np.argmax(long.cost < short.cost))
-    periods = [[name, loop.control["proven"], loop.control["periods"], *(1e3 * loop.control["time_s"][key] for key in ("p50", "p95", "max")), loop.control["nodes"]]
-               for name, loop in (("N = 5", short), ("N = 20", long), ("path, N = 10", m.path))]  # fmt: skip
-    ends = [[f"N = {N}", loop.touch("floor") + 1, float(loop.spent[59]), float(loop.spent[-1]), float((-loop.force["floor"][:, 0]).max()),
-             float(-H * loop.force["floor"][:, 0].sum()), f"({', '.join(f'{round(x, 3) + 0.0:.3f}' for x in (*loop.q[-1], *loop.v[-1]))})"] for N, loop in m.loops.items()]  # fmt: skip
-    parts = [
-        [
-            p["surface"],
-            f"{100 * p['touching']:.0f} %",
-            f"{max(p['gap'], 0):.4f}",
-            p["along_median"],
-            p["along_max"],
-            p["distance_median"],
-            p["distance_max"],
-        ]
-        for p in tracking(m.path, m.reference)
-    ]
-    grown = [[g["surfaces"], g["N"], g["pairs"], ", ".join(map(str, g["nodes"])), ", ".join(f"{1e3 * s:.3g}" for s in g["seconds"]), ", ".join(cell(x) for x in g["gaps"]),
-              1e6 * sum(g["seconds"]) / sum(g["nodes"])] for g in sorted(m.growth, key=lambda g: (g["surfaces"] != 3, g["surfaces"], g["N"]))]  # fmt: skip
-    write_page(
-        "contact_mpc",
-        f"""
-# A disc between walls: contact control to proven optimality
-
-Source: *Introduction to 2D frictional contact model: contact MPC as a mixed-integer quadratic program*, Fig. 1–4. Scenes:
-[`scenes/contact_mpc`](../../scenes/contact_mpc), problems: [`scenes/control`](../../scenes/control). Written by `./run reproduce contact_mpc`.
-**Theirs**: a disc of {RADIUS:g} m and 1 kg without gravity between a bevel y = x, a floor y = −5 m and a wall x = 5 m, μ = {FRICTION:g}, h = {H:g} s, |q| ≤ 5, |v| ≤ 1, |u| ≤ 1;
-start (−2, −4), goal (3, −5) m, which the floor keeps out of reach; Q = Q_f = I, R = 10 I; N = 5 and 20. **Ours**: all numbers, the other starts, and the path,
-with Q = diag(10, 10, 0.1, 0.1), R = 0.1 I and N = 10.
-Times are those of the machine that wrote this page, one thread, with whatever else it did.
-
+def of_programs(facts: dict) -> str:
+    """One step, and the costs."""
+    steps = [[claim(motion, done["off"] < 1e-6), *map(numbers, (x0, u, done["x"])), f"{done['normal']:.3f}", f"{done['friction']:.3f}", f"{done['off']:.0e}"]
+             for (x0, u, _, motion), done in zip(ONE_STEP, facts["one_step"])]  # fmt: skip
+    costs = [[numbers(start), N, f"{wanted:.9f}", f"{said['cost']:.9f}", f"{abs(said['cost'] / wanted - 1):.0e}", said["status"], f"{said['gap']:.1e}",
+              f"{said['complementarity']:.0e}", said["nodes"], 1e3 * said["s"]]
+             for ((start, N), wanted), said in zip(COSTS.items(), facts["costs"])]  # fmt: skip
+    return f"""
 ## One step
 
 With the inputs held the program of one step is a simulation; the last column is the largest difference from a calculation by hand.
@@ -279,41 +313,95 @@ With the inputs held the program of one step is a simulation; the last column is
 Against costs that two other solvers found:
 
 {table(["start", "N", "known", "deft", "off, relative", "status", "gap", "complementarity", "nodes", "ms"], costs)}
+"""
 
+
+def of_horizons(facts: dict) -> str:
+    """What the disc does with the short and with the long horizon."""
+    short, long, less, cheaper = facts["short"], facts["long"], facts["long_has_spent_less"], facts["long_plans_cheaper"]
+    stays = bool(less) and less[-1][1] == long["steps"]
+    past, beside, harder = short["end"][0] - GOAL[0], abs(long["end"][0] - GOAL[0]), long["first_input"] / short["first_input"]
+    hits, slides = short["hit"] > 5 * short["pushed_later"], 0 <= short["slows"] < 0.05
+    more = long["impulse_of_friction"] > short["impulse_of_friction"] > 0
+    steps = " and ".join(f"{begin} to {end}" for begin, end in cheaper)
+    passes = short["passes_goal"] is not None and any(a[1] < short["passes_goal"] < b[0] for a, b in zip(cheaper, cheaper[1:]))
+    return f"""- With N = 5 {claim("the disc drifts", short["first_input"] < 0.2)}: the cost of inputs outweighs what half a second of motion gains.
+  {claim(f"It comes down on the floor in step {short['touches']}", short["touches"] is not None)} because the goal lies below it,
+  {claim("hits it", hits)}, and {claim("slides on almost without braking", slides)}: {H * short["steps"]:g} s after the start it is {past:.2f} m
+  {claim("past the goal", past > 0.005)}.
+- With N = 20 it starts {harder:.0f} {claim("times as hard", harder > 2)}, {claim(f"touches in step {long['touches']}", long["touches"] is not None)} and then
+  {claim("presses on the floor for friction to brake with", min(long["presses"], long["brakes"]) > 0.04)}: each newton of
+  push buys {FRICTION:g} N of braking on top of what the input itself brakes. It ends {1e3 * beside:.0f} mm beside the goal. This is what the note says of
+  its figures: {claim("the longer horizon makes more use of friction", more)} and {claim("costs less after the first steps", stays and less[-1][0] < 30)}.
+- {claim(f"The long horizon has spent less from step {less[-1][0] if less else '–'} on", stays)}, and its best plan, four times as long,
+  costs less than the short one's {claim(f"in steps {steps}; in between the disc of the short one passes the goal", passes)}."""
+
+
+def of_loops(facts: dict) -> str:
+    loops = {"N = 5": facts["short"], "N = 20": facts["long"]}
+    ends = [[name, loop["touches"] or "none", loop["spent_early"], loop["spent"], loop["largest_friction"], loop["impulse_of_friction"],
+             f"({', '.join(f'{round(x, 3) + 0.0:.3f}' for x in loop['end'])})"] for name, loop in loops.items()]  # fmt: skip
+    periods = [[name, loop["proven"], loop["periods"], *(1e3 * loop["s"][key] for key in ("p50", "p95", "max")), loop["nodes"]]
+               for name, loop in {**loops, "path, N = 10": facts["path"]}.items()]  # fmt: skip
+    heads = ["", "touches the floor in step", f"cost of {EARLY} steps", f"cost of {facts['short']['steps']} steps", "largest friction [N]",
+             "impulse of friction [N s]", "state at the end (x, y, velocities)"]  # fmt: skip
+    return f"""
 ## The closed loop
 
-{draw_loops(m)}
+{picture("contact_mpc_loops")}
 
 The upper figures are the note's Fig. 2 and 3, the lower left one its Fig. 4 (cost of the best plan of each period; a plan of N = 20 has more terms).
 
-{table(["", "touches the floor in step", "cost of 60 steps", f"cost of {len(short.u)} steps", "largest friction [N]", "impulse of friction [N s]", "state at the end (x, y, velocities)"], ends)}
+{table(heads, ends)}
 
-- With N = 5 the disc drifts: the cost of inputs outweighs what half a second of motion gains. It comes down on the floor in step {short.touch("floor") + 1}
-  because the goal lies below it, hits it, and slides on almost without braking: {H * len(short.u):g} s after the start it is {short.q[-1, 0] - GOAL[0]:.2f} m past the goal.
-- With N = 20 it starts {np.linalg.norm(long.u[0]) / np.linalg.norm(short.u[0]):.0f} times as hard, touches in step {long.touch("floor") + 1} and then presses on the floor for friction to brake with: each newton of
-  push buys {FRICTION:g} N of braking on top of what the input itself brakes. It ends {1e3 * abs(long.q[-1, 0] - GOAL[0]):.0f} mm beside the goal. This is what the note says of
-  its figures: the longer horizon makes more use of friction and costs less after the first steps.
-- The long horizon has spent less from step {cheaper + 1} on, and its best plan, four times as long, costs less than the short one's from step {plans + 1} on.
+{of_horizons(facts)}
 
 {table(["", "proven optimal", "periods", "p50 [ms]", "p95 [ms]", "max [ms]", "nodes of all periods"], periods)}
+"""
 
+
+def of_path_and_growth(facts: dict) -> str:
+    distances = ("along_median", "along_max", "distance_median", "distance_max")
+    parts = [
+        [p["surface"], f"{100 * p['touching']:.0f} %", f"{max(p['gap'], 0):.4f}", *(p[key] for key in distances)] for p in facts["parts"]
+    ]
+    grown = [[g["surfaces"], g["N"], g["pairs"], ", ".join(map(str, g["nodes"])), ", ".join(f"{1e3 * s:.3g}" for s in g["seconds"]),
+              ", ".join(map(cell, g["gaps"])), 1e6 * sum(g["seconds"]) / sum(g["nodes"])] for g in facts["growth"]]  # fmt: skip
+    harder = all(g["nodes"][2] > max(g["nodes"][:2]) for g in facts["growth"])
+    return f"""
 ## Along bevel, floor and wall
 
-{draw_paths(m)}
+{picture("contact_mpc_paths")}
 
-The path runs 0.1 m inside of where the disc can be, so that 0.1 m of distance is the least on a surface. Along: how far the disc is ahead or behind.
+The path runs {INSIDE:g} m inside of where the disc can be, so that {INSIDE:g} m of distance is the least on a surface.
+Along: how far the disc is ahead or behind.
 
 {table(["part", "steps that touch", "largest gap [m]", "along, median [m]", "along, largest [m]", "distance, median [m]", "distance, largest [m]"], parts)}
 
 ## Growth
 
-{draw_growth(m)}
+{picture("contact_mpc_growth")}
 
 The three starts of the table above, to a gap of 1e-7 or {LIMIT_S:g} s. Between three surfaces by horizon, and at N = 10 by the number of surfaces:
 floor; and bevel; and wall; and a ceiling; and a wall on the left, which leave a narrow space.
 
 {table(["surfaces", "N", "pairs", "nodes", "ms", "gap where not proven", "µs per node"], grown)}
 
-The third start lies in the wedge of bevel and floor, which many plans can use. SCIP and Gurobi beside deft: `./run bench contact-mpc`.
-""",
+The third start lies in the wedge of bevel and floor, {claim("which many plans can use", harder)}. SCIP and Gurobi beside deft: `./run bench contact-mpc`.
+"""
+
+
+def text(facts: dict) -> str:
+    proven = all(said["status"] == "Solved" for said in facts["costs"]) and all(
+        facts[loop]["proven"] == facts[loop]["periods"] for loop in ("short", "long", "path")
     )
+    return f"""
+# A disc between walls: contact control {claim("to proven optimality", proven)}
+
+Source: *Introduction to 2D frictional contact model: contact MPC as a mixed-integer quadratic program*, Fig. 1–4. Scenes:
+[`scenes/contact_mpc`](../../scenes/contact_mpc), problems: [`scenes/control`](../../scenes/control). Written by `./run reproduce contact_mpc`.
+**Theirs**: a disc of {RADIUS:g} m and 1 kg without gravity between a bevel y = x, a floor y = −5 m and a wall x = 5 m, μ = {FRICTION:g}, h = {H:g} s, |q| ≤ 5,
+|v| ≤ 1, |u| ≤ 1; start (−2, −4), goal (3, −5) m, which the floor keeps out of reach; Q = Q_f = I, R = 10 I; N = 5 and 20. **Ours**: all numbers, the other
+starts, and the path, with Q = diag(10, 10, 0.1, 0.1), R = 0.1 I and N = 10.
+Times are those of the machine that wrote this page, one thread, with whatever else it did.
+{of_programs(facts)}{of_loops(facts)}{of_path_and_growth(facts)}"""

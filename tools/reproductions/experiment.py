@@ -104,8 +104,13 @@ def plain_ticks(axis, values) -> None:
     axis.set_ticks([], minor=True)
 
 
-def save_figure(figure, name: str) -> str:
-    """Writes docs/reproductions/images/NAME.svg. @returns the Markdown that shows it."""
+def picture(name: str) -> str:
+    """The Markdown that shows docs/reproductions/images/NAME.svg."""
+    return f"![{name.replace('_', ' ')}](images/{name}.svg)"
+
+
+def save_figure(figure, name: str) -> None:
+    """Writes docs/reproductions/images/NAME.svg."""
     from matplotlib import pyplot
 
     path = PAGES / "images" / f"{name}.svg"
@@ -113,12 +118,14 @@ def save_figure(figure, name: str) -> str:
     figure.savefig(path, metadata={"Date": None, "Creator": None})
     pyplot.close(figure)
     path.write_text("\n".join(line.rstrip() for line in path.read_text().splitlines()) + "\n")
-    return f"![{name.replace('_', ' ')}](images/{name}.svg)"
 
 
-def write_page(name: str, text: str) -> Path:
-    """Writes docs/reproductions/NAME.md."""
-    path = PAGES / f"{name}.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text.strip() + "\n")
-    return path
+class Unfounded(Exception):
+    """A sentence of a page that its data no longer bear out."""
+
+
+def claim(words: str, holds: bool) -> str:
+    """Words that compare, where the data bear them out. @throws Unfounded otherwise: the sentence has to be written anew."""
+    if not holds:
+        raise Unfounded(f"does not hold any more: {words!r}")
+    return words

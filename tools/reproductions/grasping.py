@@ -7,13 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 from scene_runs import SceneRun
 
-from .experiment import Laboratory, baseline, new_figure, save_figure, table, write_page
+from .experiment import Laboratory, baseline, claim, new_figure, picture, save_figure, table
 
 MANOEUVRES = ("symmetric", "asymmetric", "semicircle")
 GAINS = tuple(2.0**-k for k in range(20, 9, -1))  # c of the slope
 SHOWN = (2.0**-10, 2.0**-6, 2.0**-4, 2.0**-2, 1.0)
 WALL_GAINS = (2.0**-10, 2.0**-6, 2.0**-4, 2.0**-2)
 PEG_FRAMES = (0.0, 1.75, 3.25, 4.5, 7.5, 12.0)  # [s]
+JAM = (3.0, 3.5)  # while the peg is jammed against the border of its slot [s]
+LAST_MOMENTS = 1.0  # before the fingers let go of the disc at the wall [s]
 FINE = 1e-3  # step of the second-order simulation of the arms [s]
 
 
@@ -107,7 +109,7 @@ TRIANGLE = np.array([[1, -1], [1, 1], [-1, 1]])
 CIRCLE = np.stack([np.cos(np.linspace(0, 2 * np.pi, 61)), np.sin(np.linspace(0, 2 * np.pi, 61))], axis=1)
 
 
-def draw_paths(m: Measured) -> str:
+def draw_paths(m: Measured) -> None:
     figure, axes = new_figure(3, 2)
     colours = plot_colours(len(SHOWN))
     for k, name in enumerate(MANOEUVRES):
@@ -127,7 +129,7 @@ def draw_paths(m: Measured) -> str:
         axis.set(xlabel="c", ylabel="|q_c(10) − q_0(10)|")
         axis.legend(loc="upper left")
     axes[0, 0].legend(fontsize=7)
-    return save_figure(figure, "grasping_paths")
+    save_figure(figure, "grasping_paths")
 
 
 def plot_colours(count: int):
@@ -148,7 +150,7 @@ def normal_forces(p: Path) -> dict:
     return {pair: np.linalg.norm(force, axis=1) for pair, force in forces.items()}
 
 
-def draw_wall(m: Measured) -> str:
+def draw_wall(m: Measured) -> None:
     figure, axes = new_figure(2)
     colours = plot_colours(len(WALL_GAINS))
     for c, p in m.wall.items():
@@ -167,10 +169,10 @@ def draw_wall(m: Measured) -> str:
                 axes[0, 1].plot(p.t[1:], c * force, "-" if c > 2.0**-8 else ":", label=f"{pair}, c = 2^{int(np.log2(c))}")
     axes[0, 1].set(xlabel="t [s]", ylabel="c |λ| [m/s]", title="forces while it jams grow like 1/c")
     axes[0, 1].legend(fontsize=7)
-    return save_figure(figure, "grasping_wall")
+    save_figure(figure, "grasping_wall")
 
 
-def draw_peg(m: Measured) -> str:
+def draw_peg(m: Measured) -> None:
     figure, axes = new_figure(3, 2)
     p = m.peg
     for axis, t in zip(axes.flat, PEG_FRAMES):
@@ -188,15 +190,15 @@ def draw_peg(m: Measured) -> str:
         axis.set(xlim=(-9, 7), ylim=(-4, 12), title=f"t = {t:g} s")
         axis.set_aspect("equal")
         axis.grid(False)
-    return save_figure(figure, "grasping_peg")
+    save_figure(figure, "grasping_peg")
 
 
-def draw_peg_forces(m: Measured) -> str:
+def draw_peg_forces(m: Measured) -> None:
     figure, axes = new_figure(2)
     p = m.peg
     for column, label in enumerate(("x [m]", "y [m]", "θ [rad]")):
         axes[0, 0].plot(p.t, p.pose[:, column], label=label)
-    axes[0, 0].axvspan(3, 3.5, color="0.9")
+    axes[0, 0].axvspan(*JAM, color="0.9")
     axes[0, 0].set(xlabel="t [s]", title="pose of the peg")
     axes[0, 0].legend()
     for pair, force in normal_forces(p).items():
@@ -204,10 +206,10 @@ def draw_peg_forces(m: Measured) -> str:
             axes[0, 1].plot(p.t[1:], force, label=pair)
     axes[0, 1].set(xlabel="t [s]", ylabel="|λ|", title="forces")
     axes[0, 1].legend(fontsize=7)
-    return save_figure(figure, "grasping_peg_forces")
+    save_figure(figure, "grasping_peg_forces")
 
 
-def draw_arms(m: Measured) -> str:
+def draw_arms(m: Measured) -> None:
     figure, axes = new_figure(2)
     axis = axes[0, 0]
     square = 0.2 * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
@@ -229,29 +231,156 @@ def draw_arms(m: Measured) -> str:
     axis.legend()
     axes[0, 1].set(xlabel="t [s]")
     axes[0, 1].legend(fontsize=7)
-    return save_figure(figure, "grasping_arms")
+    save_figure(figure, "grasping_arms")
 
 
 def draw(m: Measured) -> None:
-    ends = [[name, "perfect" if c == 0 else f"2^{int(np.log2(c))}", *(f"{x:.9f}" for x in m.paths[name][c].pose[-1])]
-            for name in MANOEUVRES for c in (0.0, 2.0**-10, 2.0**-6, 1.0)]  # fmt: skip
-    walls = [
-        ["perfect" if c == 0 else f"2^{int(np.log2(c))}", p.status, f"{p.t[-1]:g}", *(f"{x:.7f}" for x in p.pose[-1])]
-        for c, p in m.wall.items()
-    ]
-    everything = [p for runs in (*m.paths.values(), m.wall) for p in runs.values()] + [m.peg, m.arms]
-    balance = max(p.steps["balance"].max() for p in everything)
-    bound = max(p.steps["bound"].max() for p in everything)
-    jam = m.peg.pose[at(m.peg, 3.25)]
-    end = m.peg.pose[-1]
-    arms = ""
+    draw_paths(m)
+    draw_wall(m)
+    draw_peg(m)
+    draw_peg_forces(m)
+    draw_arms(m)
+
+
+def not_unique(p: Path) -> np.ndarray:
+    """[T] whether a second motion was found in a step."""
+    return p.steps["uniqueness"] == 2
+
+
+def facts_of_wall(c: float, p: Path) -> dict:
+    """One run into the wall; of a compliant one also how far the disc goes and turns along the wall, when it comes to rest, how hard the fingers then
+    press on it, and in how many of the last moments before there is a second motion."""
+    ends = {"c": c, "status": p.status, "t": p.t[-1], "pose": p.pose[-1]}
+    if c == 0:
+        return {**ends, "reason": p.run.summary.get("reason", "")}
+    touches = int(np.argmax(p.pose[:, 1] < 1 + 1e-6))
+    rests = int(np.flatnonzero(np.abs(np.diff(p.pose, axis=0)).max(axis=1) > 1e-9)[-1]) + 1
+    last = (p.t[1:] <= p.t[rests]) & (p.t[1:] > p.t[rests] - LAST_MOMENTS)
+    held = max(force[-1] for pair, force in normal_forces(p).items() if pair in ("disk – left", "disk – right"))
+    gone = p.pose[-1] - p.pose[touches]
+    return {**ends, "gone": gone[0], "turned": gone[2], "rests_s": p.t[rests], "held_c": c * held,
+            "not_unique": int((not_unique(p) & last).sum())}  # fmt: skip
+
+
+def facts_of_squares(m: Measured) -> dict:
+    moved = lambda runs: max(np.abs(p.pose).max() for c, p in runs.items() if c > 0)  # noqa: E731
+    forces = [c * force for c, p in m.squeeze.items() if c > 0 for force in normal_forces(p).values()]
+    return {"squeeze": {"perfect": m.squeeze[0.0].status, "moved": moved(m.squeeze), "c_force": [np.min(forces), np.max(forces)]},
+            "graze": {"not_unique": m.graze[0.0].run.summary["statuses"].get("NotUnique", 0), "moved": moved(m.graze),
+                      "finite": sorted({status for c, p in m.graze.items() if c > 0 for status in p.run.summary["statuses"]})}}  # fmt: skip
+
+
+def facts(m: Measured) -> dict:
+    """Poses are x, y, θ; "slopes": of log error over log c."""
+    symmetric = list(m.paths["symmetric"].values())
+    arms = [[f"limit surface, {1e3 * (m.arms.t[1] - m.arms.t[0]):g} ms", *m.arms.pose[-1]]]
     if m.arms_second_order is not None:
-        ends_of_arms = [["limit surface, 20 ms", *m.arms.pose[-1]], [f"second order, {1e3 * FINE:g} ms", *m.arms_second_order.pose[-1]]]
-        ends_of_arms += [[row["who"], *row["pose"][-1]] for row in map(recorded_arms, ("limit surface", "Stewart", "MuJoCo"))]
-        arms = table(["model", "x [m]", "y [m]", "θ [rad]"], [[who, *(f"{x:.4f}" for x in pose)] for who, *pose in ends_of_arms])
-    write_page(
-        "grasping",
-        f"""
+        arms.append([f"second order, {1e3 * FINE:g} ms", *m.arms_second_order.pose[-1]])
+    everything = [p for runs in (*m.paths.values(), m.wall) for p in runs.values()] + [m.peg, m.arms]
+    jam, jammed = m.peg.pose[at(m.peg, 3.25)], (m.peg.t > JAM[0] + 1e-9) & (m.peg.t < JAM[1] + 1e-9)
+    return {
+        "ends": [[name, c, *m.paths[name][c].pose[-1]] for name in MANOEUVRES for c in (0.0, 2.0**-10, 2.0**-6, 1.0)],
+        "slopes": {name: slope(m.errors[name]) for name in MANOEUVRES},
+        "symmetric": {"turned_deg": max(np.degrees(np.abs(p.pose[:, 2]).max()) for p in symmetric),
+                      "not_unique": int(sum(not_unique(p).sum() for p in symmetric))},
+        "wall": [facts_of_wall(c, p) for c, p in m.wall.items()],
+        **facts_of_squares(m),
+        "peg": {"jam": jam, "moved_in_jam": np.abs(m.peg.pose[jammed] - jam).max(), "end": m.peg.pose[-1], "gap_mm": 1e3 * m.peg.steps["gap_min"].min()},
+        "arms": arms,
+        "balance": max(p.steps["balance"].max() for p in everything),
+        "bound": max(p.steps["bound"].max() for p in everything),
+    }  # fmt: skip
+
+
+def gain_words(c: float) -> str:
+    return "perfect" if c == 0 else f"2^{int(np.log2(c))}"
+
+
+def digits(pose: list[float], count: int) -> list[str]:
+    return [f"{x:.{count}f}" for x in pose]
+
+
+def text_of_disc(facts: dict) -> str:
+    linear = all(abs(rate - 1) < 0.03 for rate in facts["slopes"].values())
+    walls = [[gain_words(p["c"]), p["status"], f"{p['t']:g}", *digits(p["pose"], 7)] for p in facts["wall"]]
+    symmetric, perfect, finite = facts["symmetric"], facts["wall"][0], facts["wall"][1:]
+    jams = perfect["status"] == "Infeasible" and "disk – wall" in perfect["reason"]
+    rolls = all(abs(p["gone"] / -p["turned"] - 1) < 0.02 and abs(p["pose"][1] - 1) < 1e-6 for p in finite)
+    let_go = all(p["rests_s"] < p["t"] - 1 and p["held_c"] < 1e-9 for p in finite)
+    return f"""
+## A disc and two point fingers
+
+{picture("grasping_paths")}
+
+Final poses; {claim("as c → 0 they approach perfect control linearly", linear)} (theorem 4).
+At the symmetric impact {claim("several motions are possible", symmetric["not_unique"] > 0)}; the one that is shown
+turns by {symmetric["turned_deg"]:.2f} degrees at most.
+
+{table(["manoeuvre", "c", "x [m]", "y [m]", "θ [rad]"], [[name, gain_words(c), *digits(pose, 9)] for name, c, *pose in facts["ends"]])}
+
+## Into a wall
+
+{picture("grasping_wall")}
+
+{claim("Perfect control ends with a proof that no motion exists when the disc is squeezed.", jams)}
+{claim("Compliant fingers go on", all(p["status"] == "Completed" for p in finite))};
+{claim("the disc rolls along the wall", rolls)} {claim("until they let go of it", let_go)}.
+{claim("In the last moments before that, holding on and letting go are both possible", sum(p["not_unique"] for p in finite) > 0)}:
+the step takes the solution with fewest contacts.
+
+{table(["c", "status", "t [s]", "x [m]", "y [m]", "θ [rad]"], walls)}
+"""
+
+
+def text_of_squares(facts: dict) -> str:
+    squeeze, graze = facts["squeeze"], facts["graze"]
+    still = squeeze["moved"] < 1e-9 and max(abs(x - 1) for x in squeeze["c_force"]) < 1e-6
+    return f"""
+## A square, squeezed and grazed
+
+Four fingers that squeeze: perfect control is `{squeeze["perfect"]}`,
+{claim("finite gains hold the square still with λ = 1/c at each finger", still)}.
+Fingers that graze two sides, the upper pair upwards and the lower one downwards: {claim("perfect control allows several motions", graze["not_unique"] > 0)}
+({graze["not_unique"]} of its steps are `NotUnique`), {claim("finite gains one", graze["finite"] == ["Solved"])},
+{claim("in which the square rests", graze["moved"] < 1e-9)}.
+"""
+
+
+def text_of_peg(facts: dict) -> str:
+    peg = facts["peg"]
+    return f"""
+## A peg and its slot
+
+{picture("grasping_peg")}
+
+{picture("grasping_peg_forces")}
+
+{claim("Jammed", peg["moved_in_jam"] < 1e-3)} at ({", ".join(digits(peg["jam"], 4))}) from {JAM[0]:.1f} to {JAM[1]:.1f} s; at the end at
+({", ".join(digits(peg["end"], 4))}). Deepest penetration of the true geometry: {-peg["gap_mm"]:.2f} mm
+(polygons turn within a step, their linearised gaps do not).
+"""
+
+
+def text_of_arms(facts: dict) -> str:
+    rows = facts["arms"] + [[row["who"], *row["pose"][-1]] for row in map(recorded_arms, ("limit surface", "Stewart", "MuJoCo"))]
+    escapes = all(y > 0.01 and theta > 0.5 for _, _, y, theta in rows)
+    return f"""
+## Four arms
+
+{picture("grasping_arms")}
+
+The arms pinch a square and comply unequally: {claim("it moves along +y and spins", escapes)}. The second-order simulation has masses, the same
+velocity control as dampers of 1/(cB) in the joints, friction with the table, and Stewart and Trinkle's scheme. MuJoCo (soft contacts, elliptic cones)
+runs the same masses, dampers and friction; its run and those with finer steps are those that `./run bench arms` recorded. The models do not share one
+square: on the limit surface its weight is spread evenly, the second-order models carry it on four corners, whose loads friction does not determine,
+and MuJoCo's contacts creep a little while they stick.
+
+{table(["model", "x [m]", "y [m]", "θ [rad]"], [[who, *digits(pose, 4)] for who, *pose in rows])}
+"""
+
+
+def text(facts: dict) -> str:
+    return f"""
 # Pushing, grasping and jamming on a table
 
 Source: M. Halm, M. Posa, *A quasi-static model and simulation approach for pushing, grasping, and jamming*, 2018. Scenes:
@@ -261,53 +390,8 @@ velocity controlled and comply by c B F; contacts obey Coulomb's law exactly (`s
 as ghosts.
 **Given**: the disc and its fingers, rate and duration, the peg's tolerance and gains, the arms' sizes. **Facts of the authors' program**: starts and
 commands of the manoeuvres, the peg's geometry and its controller. **Ours**: everything about the arms but their sizes.
-
-## A disc and two point fingers
-
-{draw_paths(m)}
-
-Final poses; as c → 0 they approach perfect control linearly (theorem 4). At the symmetric impact three motions are possible; the one that is shown
-turns by less than 0.3 degrees.
-
-{table(["manoeuvre", "c", "x [m]", "y [m]", "θ [rad]"], ends)}
-
-## Into a wall
-
-{draw_wall(m)}
-
-Perfect control ends with a proof that no motion exists when the disc is squeezed. Compliant fingers go on; the disc rolls along the wall until they
-let go of it. In the last moments before that, holding on and letting go are both possible: the step takes the solution with fewest contacts.
-
-{table(["c", "status", "t [s]", "x [m]", "y [m]", "θ [rad]"], walls)}
-
-## A square, squeezed and grazed
-
-Four fingers that squeeze: perfect control is `{m.squeeze[0.0].status}`, finite gains hold the square still with λ = 1/c at each finger.
-Fingers that graze two sides, the upper pair upwards and the lower one downwards: perfect control allows several motions
-({m.graze[0.0].run.summary["statuses"].get("NotUnique", 0)} of its steps are `NotUnique`), finite gains one, in which the square rests.
-
-## A peg and its slot
-
-{draw_peg(m)}
-
-{draw_peg_forces(m)}
-
-Jammed at ({jam[0]:.4f}, {jam[1]:.4f}, {jam[2]:.4f}) from 3.0 to 3.5 s; at the end at ({end[0]:.4f}, {end[1]:.4f}, {end[2]:.4f}). Deepest penetration of the true
-geometry: {-1e3 * m.peg.steps["gap_min"].min():.2f} mm (polygons turn within a step, their linearised gaps do not).
-
-## Four arms
-
-{draw_arms(m)}
-
-The arms pinch a square and comply unequally: it moves along +y and spins. The second-order simulation has masses, the same velocity control as dampers of 1/(cB) in the joints, friction
-with the table, and Stewart and Trinkle's scheme. MuJoCo (soft contacts, elliptic cones) runs the same masses, dampers and friction; its run and those with
-finer steps are those that `./run bench arms` recorded. The models do not share one square: on the limit surface its weight is spread evenly, the
-second-order models carry it on four corners, whose loads friction does not determine, and MuJoCo's contacts creep a little while they stick.
-
-{arms}
-
+{text_of_disc(facts)}{text_of_squares(facts)}{text_of_peg(facts)}{text_of_arms(facts)}
 ## Invariants
 
-Over all steps of these runs: error of the energy identity at most {balance:.1e} of its terms, c‖F_m‖ at most {bound:.12g} of its bound.
-""",
-    )
+Over all steps of these runs: error of the energy identity at most {facts["balance"]:.1e} of its terms, c‖F_m‖ at most {facts["bound"]:.12g} of its bound.
+"""

@@ -32,11 +32,21 @@ def draw_shares(axes, study: Study, names: list[str], counts: dict[str, list[tup
     axes.set_yticks(range(len(names)), names)
 
 
-def draw_found(study: Study) -> str:
-    """Shares and times per system beside what was asked."""
-    names, bars = [name for name in study.systems() if study.rows(name)], study.settings["bars"]
+def tried(study: Study) -> list[str]:
+    """Systems with plans."""
+    return [name for name in study.systems() if study.rows(name)]
+
+
+def executed(study: Study) -> list[str]:
+    """Systems whose plans were executed under disturbances."""
+    return [name for name in study.systems() if any(executed_rows(study, name, plant) for plant in followed_plants(study))]
+
+
+def draw_found(study: Study) -> None:
+    """Shares and times per system beside what was asked; nothing where no plan was made."""
+    names, bars = tried(study), study.settings["bars"]
     if not names:
-        return ""
+        return
     figure, ((found, arrive, times),) = new_figure(3)
     figure.set_size_inches(12, 0.6 + 0.3 * len(names))
     draw_shares(found, study, names, {"found": [(len(study.found(name)), len(study.rows(name))) for name in names]})
@@ -54,16 +64,15 @@ def draw_found(study: Study) -> str:
     times.set(xscale="log", ylim=(len(names) - 0.5, -0.5), xlabel="first plan that holds, p50 of all seeds [s]; > never")
     for axes in (arrive, times):
         axes.set_yticks(range(len(names)), [""] * len(names))
-    return save_figure(figure, "plans_that_hold")
+    save_figure(figure, "plans_that_hold")
 
 
-def draw_executed(study: Study) -> str:
-    """Shares that arrive under disturbances, open loop and with the controllers, in one panel per simulator."""
-    plants = followed_plants(study)
-    names = [name for name in study.systems() if any(executed_rows(study, name, plant) for plant in plants)]
+def draw_executed(study: Study) -> None:
+    """Shares that arrive under disturbances, open loop and with the controllers, in one panel per simulator; nothing where none was executed."""
+    plants, names = followed_plants(study), executed(study)
     simulators = list(dict.fromkeys(how["plant"] for how in plants.values()))
     if not names:
-        return ""
+        return
     figure, (panels,) = new_figure(len(simulators))
     figure.set_size_inches(5.5 * len(simulators), 0.6 + 0.35 * len(names))
     for k, (axes, simulator) in enumerate(zip(panels, simulators)):
@@ -78,4 +87,4 @@ def draw_executed(study: Study) -> str:
         axes.legend(loc="lower left")
         if k > 0:
             axes.set_yticks(range(len(names)), [""] * len(names))
-    return save_figure(figure, "plans_executed")
+    save_figure(figure, "plans_executed")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .experiment import Laboratory, baseline, record_words, table, write_page
+from .experiment import Laboratory, baseline, record_words, table
 from .holding_study import MISSING, share, spread
 
 SCENES = {"hand": "planar_hand", "pen": "allegro_pen", "ball": "allegro_ball"}
@@ -31,6 +31,10 @@ def times_of(rows: list[dict]) -> list[str]:
 
 
 def draw(result: dict) -> None:
+    """The page has no figure."""
+
+
+def text(result: dict) -> str:
     systems = {name: own["rows"] for name, own in result["systems"].items()}
     rows = [[scene, *shares_of(systems.get(name, [])), *times_of(systems.get(name, []))] for name, scene in SCENES.items()]
     limit = f"{result['time_limit_s']:g} s" if "time_limit_s" in result else MISSING
@@ -38,9 +42,7 @@ def draw(result: dict) -> None:
     without = ", ".join(f"{SCENES[name]}: {own['seeds'] - len(own['rows'])} of {own['seeds']}" for name, own in result["systems"].items())
     rising = sum(row[name]["cost"] > row[name]["cost_before"] and not row[name]["holds"] for own in systems.values() for row in own
                  for name in VARIANTS if name in row and row[name]["cost"] is not None and row[name]["cost_before"] is not None)  # fmt: skip
-    write_page(
-        "optimized_plans",
-        f"""
+    return f"""
 # First plans, made to hold
 
 Written by `./run reproduce optimized_plans` from what `./run bench optimize` recorded (`benchmarks/baselines/optimize.json`): the first plan of `deft plan --first` for every seed,
@@ -50,12 +52,11 @@ then `deft optimize` with {limit} of wall time, which plans as it stands hold be
 - **without margins**: `cone_share: 1`, `force_weight: 0`: forces may reach the sides of their cones.
 - **one world**: `corners: 0`: no drawn worlds.
 
-Shares with Wilson's interval of 95 %; times p50 and p95 in seconds.
+Shares with Wilson's interval of `95 %`; times p50 and p95 in seconds.
 
 {table(["system", "first plans that hold", *VARIANTS, "time of those that hold", "duration of these plans"], rows)}
 
 What was asked: {100 * BAR:g} % of 50 plans each, in {limit}. Plans that do not hold and whose cost rose: {rising if systems else MISSING}. Seeds without a first plan, which count in no row: {without or MISSING}.
 Fewer plans than asked were tried where ten seconds each were not to be had. Where the share stays below: commands are what is changed, grasps stay those of the plan or their like; a grasp that slips at
 other step lengths is not made to hold by other commands. The search for [plans that hold](plans_that_hold.md) draws others, and finds them.
-""",
-    )
+"""

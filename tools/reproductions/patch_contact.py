@@ -216,6 +216,12 @@ def tilt(run: PatchRun) -> np.ndarray:
     return np.arccos(np.clip(run.axes[:, 2, 2], -1, 1))
 
 
+def law_error(run: PatchRun) -> float:
+    """Largest error of a disk's tilt over 1 s [rad] against the law."""
+    at = run.t < 1
+    return float(np.abs(tilt(run)[at] - disk_law(run.t[at], tilt(run)[0])).max())
+
+
 def check_disks(disks: dict[float, PatchRun]) -> list[Check]:
     checks, errors = [], {}
     for h, run in disks.items():
@@ -228,8 +234,7 @@ def check_disks(disks: dict[float, PatchRun]) -> list[Check]:
                 "Euler's disk", f"energy gained between any two of its steps, h = {h:g} s [J]", max(0.0, float(np.diff(energy).max())), 1e-6
             )
         )
-        at = run.t < 1
-        errors[h] = float(np.abs(tilt(run)[at] - disk_law(run.t[at], tilt(run)[0])).max())
+        errors[h] = law_error(run)
     coarse, fine = (errors[h] for h in sorted(errors, reverse=True))
     return [
         *checks,

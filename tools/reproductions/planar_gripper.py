@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .experiment import Laboratory, new_figure, save_figure, table, write_page
+from .experiment import Laboratory, claim, new_figure, picture, save_figure, table
 
 STIFFNESS, WEIGHT, FRICTION = 1000.0, 10.0, 0.5  # N/m, N, –
 GAP_AT_START, CLOSING = 6e-3, 2e-3  # m, m per step
+STEP = 0.01  # s
+PRESSED = 10.0  # N, by each plate before it slides
 SLIP_BEGINS, SLIP_ENDS = 13, 24  # steps of 0.01 s
+MOMENTS = (0.03, 0.08, 0.13, 0.24)  # s: plates touch, have squeezed, slip, stop
 
 
 # Commands of plates that touch the disc at 0.03 s without pressing, and lift by 2 mm per step.
@@ -126,46 +129,95 @@ def draw(m: Measured) -> None:
     axes[1, 2].semilogy(t, np.maximum(np.abs(convex.q - lcp.q).max(axis=1)[1:], 1e-18), ".-", color="tab:purple")
     axes[1, 2].set(xlabel="t [s]", ylabel="largest |q of QP − q of LCP| [m]")
     for axis in axes.flat:
-        for moment in (0.03, 0.08, 0.13, 0.24):
+        for moment in MOMENTS:
             axis.axvline(moment, color="0.7", linewidth=0.7, linestyle="--")
     for axis in (*axes[0, :2], *axes[1, :2]):
         axis.legend()
-    picture = save_figure(figure, "planar_gripper")
-    rows = [[name, value, lcp_errors(lcp)[name]] for name, value in errors(convex).items()]
-    found, other = next((1e3 * a, 1e3 * b) for a, b in m.second_height if np.isfinite(b))
-    write_page(
-        "planar_gripper",
-        f"""
+    save_figure(figure, "planar_gripper")
+
+
+def slip_moment(run: Run) -> float | None:
+    """End of the first step in which friction is 2 μ c_n1 [s]; None if there is none."""
+    reached = (run.normal > 0.1 * PRESSED) & (run.friction > 2 * FRICTION * run.normal - 1e-6)
+    return float(run.t[reached][0]) if reached.any() else None
+
+
+def facts(m: Measured) -> dict:
+    """Differences from the predictions, when and how the plates slide, and what is said of perfect tracking."""
+    gap, lcp, sliding = m.convex.gap, m.lcp, slice(SLIP_BEGINS, SLIP_ENDS)
+    moved = np.abs(np.diff(lcp.q[:, 0]))  # by the plates, along the disc, per step
+    falling = gap[SLIP_ENDS : SLIP_ENDS + 8] / gap[SLIP_ENDS - 1 : SLIP_ENDS + 7]  # of the QP, per step, once the command stops
+    found, other = next(((1e3 * a, 1e3 * b) for a, b in m.second_height if np.isfinite(b)), (None, None))
+    return {
+        "errors": [[name, value, lcp_errors(lcp)[name]] for name, value in errors(m.convex).items()],
+        "sticking_difference_m": sticking_difference(m),
+        "sliding_difference_m": np.abs(m.convex.q - lcp.q)[SLIP_BEGINS + 1 : SLIP_ENDS + 1].max(),
+        "slip_s": [slip_moment(run) for run in (m.convex, lcp)],
+        "lcp_sliding": {  # largest differences
+            "gap_m": np.abs(lcp.gap[sliding]).max(),
+            "normal_N": np.abs(lcp.normal[sliding] - PRESSED).max(),
+            "friction_N": np.abs(lcp.friction[sliding] - 2 * FRICTION * PRESSED).max(),
+            "ground_N": np.abs(lcp.ground[sliding] - WEIGHT - 2 * FRICTION * PRESSED).max(),
+        },
+        "lcp_moved_m": [moved[sliding].min(), moved[SLIP_ENDS:].max()],  # least while sliding, most after it
+        "gap_mm": 1e3 * gap[SLIP_ENDS - 1],  # of the QP, when the command stops
+        "falling": [falling.min(), falling.max()],
+        "statuses": {"qp": m.convex.statuses, "lcp": lcp.statuses},
+        "squeeze": {"steps": m.squeeze["steps"], "status": m.squeeze["status"], "reason": m.squeeze.get("reason")},
+        "grazing": {"not_unique": m.grazing["statuses"].get("NotUnique", 0), "steps": m.grazing["steps"], "rises_mm": [found, other]},
+    }  # fmt: skip
+
+
+def text(facts: dict) -> str:
+    touch, pressed, slip, stop = MOMENTS
+    step_mm = 1e3 * CLOSING
+    gap_errors, *force_errors = (row[1:] for row in facts["errors"])
+    gaps, forces = max(gap_errors) < 1e-8, max(map(max, force_errors)) < 1e-5  # as predicted by hand
+    sliding, (before, after) = facts["lcp_sliding"], facts["lcp_moved_m"]
+    layer_mm, slips = 1e3 * FRICTION * CLOSING, [moment is not None and abs(moment - slip) < 1e-9 for moment in facts["slip_s"]]
+    qp, lcp = (", ".join(f"{word} {count}" for word, count in facts["statuses"][model].items()) for model in ("qp", "lcp"))
+    squeeze, grazing, (found, other) = facts["squeeze"], facts["grazing"], facts["grazing"]["rises_mm"]
+    infeasible, many = squeeze["status"] == "Infeasible", grazing["not_unique"] > 0
+    return f"""
 # A planar gripper squeezes, slips and sticks again
 
 Source: T. Pang and R. Tedrake, *A convex quasistatic time-stepping scheme for rigid multibody systems with contact and
 friction*, ICRA 2021, section V-A, figures 5 and 6. Scene: `scenes/reproductions/planar_gripper.deft.yaml`, with
 `--model impedance` and `--model perfect-tracking` too. Written by `./run reproduce`.
 
-**Given**: disc of radius 0.1 m and 10 N, K = 1000 N/m on the three coordinates of the gripper, μ = 0.5, h = 0.01 s, plates 6 mm from
-the disc; they touch it at 0.03 s, squeeze until 0.08 s, then pull down; slip begins at 0.13 s and the command ends at 0.24 s.
-**Ours**: the plates' command moves down by 2 mm per step from 0.09 s to 0.24 s, and then stays.
+**Given**: disc of radius 0.1 m and {WEIGHT:g} N, K = {STIFFNESS:g} N/m on the three coordinates of the gripper, μ = {FRICTION:g}, h = {STEP:g} s,
+plates {1e3 * GAP_AT_START:g} mm from the disc; they touch it at {touch:g} s, squeeze until {pressed:g} s, then pull down;
+slip begins at {slip:g} s and the command ends at {stop:g} s.
+**Ours**: the plates' command moves down by {step_mm:g} mm per step from {pressed + STEP:g} s to {stop:g} s, and then stays.
 
-{picture}
+{picture("planar_gripper")}
 
-**While the plates stick**, the convex step (QP, the source's equation 10) and the complementarity problem (LCP, equation 6) are the same
-motion: c_n1 grows by 2 N per step to 10 N, and the pull adds up until it reaches 2 μ c_n1 = 10 N at 0.13 s. The largest difference
-of any coordinate until then is {sticking_difference(m):.1e} m.
+**While the plates stick**, the convex step (QP, the source's equation 10) and the complementarity problem (LCP, equation 6)
+{claim("are the same motion", facts["sticking_difference_m"] < 1e-10)}:
+c_n1 {claim(f"grows by {STIFFNESS * CLOSING:g} N per step to {PRESSED:g} N", forces)}, and the pull
+{claim(f"adds up until it reaches 2 μ c_n1 = {2 * FRICTION * PRESSED:g} N at {slip:g} s", all(slips))}. The largest difference
+of any coordinate until then is {facts["sticking_difference_m"]:.1e} m.
 
-**While they slide** they differ. In the LCP the plates stay on the disc, φ₁ = 0 and c_n1 = 10 N, friction is 10 N and the ground carries
-20 N; when the command stops they stick at once, at 0.24 s. In the QP the plates must move away from the disc, the boundary layer of the convex
-model: φ₁ tends to 1 mm = μ · 2 mm, pressing harder by K φ₁, and it falls to a third in every step once the command stops, because pulling and
-squeezing springs are equally stiff. The ground carries the weight and the friction of both plates; how these two share the friction is not determined,
+**While they slide** they {claim("differ", facts["sliding_difference_m"] > 1e-4)}. In the LCP
+{claim("the plates stay on the disc, φ₁ = 0", sliding["gap_m"] < 1e-9)} and {claim(f"c_n1 = {PRESSED:g} N", sliding["normal_N"] < 1e-6)},
+{claim(f"friction is {2 * FRICTION * PRESSED:g} N", sliding["friction_N"] < 1e-6)} and
+{claim(f"the ground carries {WEIGHT + 2 * FRICTION * PRESSED:g} N", sliding["ground_N"] < 1e-6)}; when the command stops
+{claim("they stick at once", after < 1e-9 < 0.9 * CLOSING < before)}, at {stop:g} s.
+In the QP the plates must move away from the disc, the boundary layer of the convex model: φ₁
+{claim(f"tends to {layer_mm:g} mm", gaps and abs(facts["gap_mm"] - layer_mm) < 1e-4)} = μ · {step_mm:g} mm, {claim("pressing harder by K φ₁", gaps and forces)},
+and it {claim("falls to a third in every step", max(abs(share - 1 / 3) for share in facts["falling"]) < 1e-3)} once the command stops,
+because pulling and squeezing springs are equally stiff.
+{claim("The ground carries the weight and the friction of both plates", forces)}; how these two share the friction is not determined,
 and the forces shown are those of least norm, for both models.
 
-{table(["largest difference from the prediction by hand", "QP", "LCP"], rows)}
+{table(["largest difference from the prediction by hand", "QP", "LCP"], facts["errors"])}
 
-Statuses of the steps: QP {", ".join(f"{word} {count}" for word, count in convex.statuses.items())};
-LCP {", ".join(f"{word} {count}" for word, count in lcp.statuses.items())}, with a search for an alternative motion in each.
+Statuses of the steps: QP {qp};
+LCP {lcp}, with a search for an alternative motion in each.
 
-**Perfect tracking** (equation 1), plates that are where they are commanded to be, is ill-posed. The same squeeze ends after
-{m.squeeze["steps"] - 1} steps with `{m.squeeze["status"]}`, a proof that no motion satisfies all constraints ({m.squeeze.get("reason")}).
-Plates that touch the disc without pressing and lift by 2 mm per step may take it along or not, since any normal force will do:
-{m.grazing["statuses"].get("NotUnique", 0)} of {m.grazing["steps"]} steps are `NotUnique`; in the first of them the disc may rise by {found:.3g} mm or by {other:.3g} mm.
-""",
-    )
+**Perfect tracking** (equation 1), plates that are where they are commanded to be, {claim("is ill-posed", infeasible and many)}. The same squeeze ends after
+{squeeze["steps"] - 1} steps with `{squeeze["status"]}`, {claim("a proof that no motion satisfies all constraints", infeasible)} ({squeeze["reason"]}).
+Plates that touch the disc without pressing and lift by {step_mm:g} mm per step
+{claim("may take it along or not", many and abs(found - other) > 0.1)}, since any normal force will do:
+{grazing["not_unique"]} of {grazing["steps"]} steps are `NotUnique`; in the first of them the disc may rise by {found:.3g} mm or by {other:.3g} mm.
+"""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from .experiment import record_words, table, write_page
+from .experiment import picture, record_words, table
 from .holding_feedback import feedback_words
-from .holding_pictures import draw_executed, draw_found
+from .holding_pictures import draw_executed, draw_found, executed, tried
 from .holding_study import EARLIER, LOST_M, MISSING, NOT_RUN, PLANNING, Study, measure, median_of_all, met, percentile, share, spread
 
-__all__ = ["Study", "draw", "measure", "text_of"]
+__all__ = ["Study", "draw", "measure", "text"]
 WORLDS, INNER_STEP_S = 10, 0.01  # kWorlds and kStep_s of planning/ensemble
 
 
@@ -236,8 +236,7 @@ def setting_words(settings: dict) -> str:
             f"{written('other')}, planar {written('planar')}, joints {tolerances['joints']}; `settle_s` {arrived['settle_s']:g} s.")  # fmt: skip
 
 
-def text_of(result: dict, shares: str = "", executed: str = "") -> str:
-    """The page; `shares`, `executed`: Markdown of the figures."""
+def text(result: dict) -> str:
     study, settings = Study(result), result["settings"]
     plants = study.bar_plants()
     weightless = [name for name, plant in settings["plants"].items() if plant.get("bar") or plant.get("only") == "weightless"]
@@ -256,14 +255,14 @@ Of what the settings ask for, {100 * recorded[0] / recorded[1]:.0f} % was run ({
 
 {setting_words(settings)}
 
-Shares come with Wilson's interval of 95 %; times are p50 and p95 in seconds, of the seeds that have them. A seed without a plan counts against "found"; shares of plants are of the plans found.
+Shares come with Wilson's interval of `95 %`; times are p50 and p95 in seconds, of the seeds that have them. A seed without a plan counts against "found"; shares of plants are of the plans found.
 Both simulators were looked at while planner, contact settings and the range of worlds were made, with other seeds: they judge no plan, but they are not unseen.
 
 ## Found
 
 {table(["system", "goal", "found", "first plan at h [s]", "first plan that holds [s]", "duration of the plan [s]", "regrasps"], success_rows(study))}
 
-{shares}
+{picture("plans_that_hold") if tried(study) else ""}
 
 Dots with intervals; dotted lines and bars (|) say what was asked.
 
@@ -291,7 +290,7 @@ Plans that were found and do not arrive; median and largest error at the end. Lo
 {obstacle_words(result["obstacles"])}
 
 What a search takes, beside one judgement of the plan that it returned (h, h/2, h/5, second order, {WORLDS} worlds): p50 of those found, in thousands of steps. Thousands of steps a second,
-of the slowest and the fastest ten seeds: the machine is shared, and what it lends of its two cores changes by a factor of up to two and a half, which found and times of the slower blocks pay.
+of the slowest and the fastest ten seeds: the machine is shared, and what it lends of its two cores changes, which found and times of the slow blocks pay.
 A judgement that has begun is ended, so that a search may take longer than its limit; what holds only then is not counted as found.
 
 {table(["system", "steps of the search", "of one judgement", "its share of the sum", "thousand steps a second", "longest search [s]"], effort_rows(study))}
@@ -302,7 +301,7 @@ A judgement that has begun is ended, so that a search may take longer than its l
 Systems without weight; `tenth` and `undamped`: a tenth of 1/h, and none. Shown, not asked for.
 
 {table(["system", *weightless], weightless_rows(study))}
-{feedback_words(study, executed)}
+{feedback_words(study, picture("plans_executed") if executed(study) else "")}
 ## Why seeds failed
 
 {table(["system", "status: heaviest cause", "seeds", "which"], failures) if failures else "None did." if result["cells"] else "–"}
@@ -324,4 +323,5 @@ script that measures an arrival.
 
 def draw(result: dict) -> None:
     study = Study(result)
-    write_page("plans_that_hold", text_of(result, draw_found(study), draw_executed(study)))
+    draw_found(study)
+    draw_executed(study)

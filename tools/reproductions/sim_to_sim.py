@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-from .experiment import Laboratory, baseline, new_figure, record_words, save_figure, table, write_page
+from .experiment import Laboratory, baseline, new_figure, picture, record_words, save_figure, table
 
 LOST_M = 1.0  # an object that is farther from its plan has left it
 KEYS = {"position_m": "m", "rotation_rad": "rad"}
@@ -59,10 +59,12 @@ def draw(result: dict) -> None:
             axis.plot([k - 0.3, k + 0.3], [np.median(values)] * 2, color="C3")
         axis.set(yscale="log", ylabel=f"off at the end of a segment [{unit}]", ylim=(LEAST / 1.5, 10))
         axis.set_xticks(range(len(systems)), [name.replace("_", " ") for name in systems], fontsize=7, rotation=40, ha="right")
-    picture = save_figure(figure, "sim_to_sim")
-    write_page(
-        "sim_to_sim",
-        f"""
+    save_figure(figure, "sim_to_sim")
+
+
+def text(result: dict) -> str:
+    systems = result["systems"]
+    return f"""
 # First plans in another simulator, segment by segment
 
 Source: T. Pang, H. J. T. Suh, L. Yang and R. Tedrake, *Global planning for contact-rich manipulation via local smoothing of quasi-dynamic contact models*, IEEE T-RO 2023, Fig. 12.
@@ -70,10 +72,10 @@ Written by `./run reproduce sim_to_sim` from what `./run bench sim-to-sim --reco
 
 **Given**: the systems; segments of plans between regrasps, played open loop in Drake on stiffness-controlled robots from the plan's own state; errors on a logarithmic axis, small in the plane, larger in
 space, from about 1e-3 to 3 m or rad; no table. **Ours**: everything else. Plans are the first of one step length that `deft plan scenes/planning/NAME.deft.yaml --first` finds, seeds {result["seeds"][1]} and after,
-{result["seeds"][0]} a system, more until ten segments have contact. No joint target is faster than {result["speed"]:g} rad/s or m/s, the last command of a segment is held for {result["settle_s"]:g} s; dampers of
-the joints are D = max(2 √(K M_ii), K · 10 ms); objects that gravity does not act on feel −γ M v, γ = 1/h. Steps are {1e3 * result["step_s"]:g} ms, Drake's solver is SAP.
+{result["seeds"][0]} a system, more until ten segments have contact. Joint targets move by at most {result["speed"]:g} rad/s or m/s, the last command of a segment is held for {result["settle_s"]:g} s; dampers of
+the joints are D = max(2 √(K M_ii), K · `10 ms`); objects that gravity does not act on feel −γ M v, γ = 1/h. Steps are {1e3 * result["step_s"]:g} ms, Drake's solver is SAP.
 
-{picture}
+{picture("sim_to_sim")}
 
 Dots: segments; lines: medians.
 
@@ -81,5 +83,4 @@ Dots: segments; lines: medians.
 
 {ordering_words(systems)} Such plans are made for one length of step; what makes plans hold elsewhere, and how many then arrive, open loop
 and with feedback, is on the page [plans that hold](plans_that_hold.md).
-""",
-    )
+"""

@@ -7,7 +7,7 @@ from math import pi
 
 import numpy as np
 
-from .experiment import Laboratory, new_figure, save_figure, table, write_page
+from .experiment import Laboratory, claim, new_figure, picture, save_figure, table
 
 SEEDS, MANY, NODES, SMALL = 5, 40, 1000, 50
 TREES, GROWN = 100, 500  # seeds of the small trees, and how far they are grown
@@ -51,47 +51,10 @@ def ends(runs: list[dict], what: str) -> np.ndarray:
     return np.array([run[what][-1] for run in runs])
 
 
-def spread(values: np.ndarray) -> str:
-    return f"{values.mean():.3g} ({values.min():.2g} … {values.max():.2g})"
-
-
-def comparison(system: str, variant: str, variants: dict[str, list[dict]]) -> str:
-    """How many times nearer the baseline search comes, how much more it packs, and what Fig. 11 says."""
-    closest = [ends(variants[name], "closest").mean() for name in ("published", variant)]
-    packing = [ends(variants[name], "packing").mean() for name in ("published", variant)]
-    nearer = f"{closest[1] / closest[0]:.2g}×"
-    return f"{nearer}, {packing[0] - packing[1]:+.2f}" + (" (not needed)" if (system, variant) in NOT_NEEDED else "")
-
-
 def reversed_orderings(runs: dict[str, dict[str, list[dict]]]) -> list[tuple[str, str]]:
     """The orderings of Fig. 11 that the means of the closest distance do not show: system and variant."""
     return [(system, name) for system, variants in runs.items() for name in COMPARED
             if (system, name) not in NOT_NEEDED and ends(variants["published"], "closest").mean() >= ends(variants[name], "closest").mean()]  # fmt: skip
-
-
-def account(m: Measured) -> str:
-    """What of Fig. 11 holds here, as sentences, with the systems that were looked at again."""
-
-    def named(orderings: list[tuple[str, str]]) -> str:
-        return "; ".join(f"{TITLES[system]} comes nearer with {name}" for system, name in orderings)
-
-    found = reversed_orderings(m.runs)
-    if not found:
-        return "Here all of that holds."
-    left = reversed_orderings(m.many)
-    again = [[TITLES[system], name, *(f"{np.quantile(ends(runs, 'closest'), share):.3g}" for share in (0.25, 0.5, 0.75)),
-              f"{ends(runs, 'closest').mean():.3g}", f"{ends(runs, 'packing').mean():.3f}"]
-             for system, variants in m.many.items() for name, runs in variants.items()]  # fmt: skip
-    return f"""With {SEEDS} seeds all of that holds but: {named(found)}. {SEEDS} seeds are
-few where a search either arrives or does not; with {MANY} of them {"the ordering is the published one" if not left else "there remains: " + named(left)}:
-
-{table(["system", "search", "closest distance, quartile [m²]", "median", "quartile", "mean", "packing ratio"], again)}"""
-
-
-def seconds(runs: list[dict]) -> str:
-    """Least and most wall time of the seeds."""
-    times = [run["wall_s"] for run in runs]
-    return f"{min(times):.2g} … {max(times):.2g}"
 
 
 def broom(tree: dict) -> int:
@@ -100,29 +63,7 @@ def broom(tree: dict) -> int:
     return max((parents.count(parent) for parent in set(parents)), default=0)
 
 
-def small_trees(m: Measured) -> str:
-    """What a hundred trees say that one picture does not."""
-    marks = m.trees["local"][0]["marks"]
-    at = {metric: np.array([tree["packing"] for tree in trees]) for metric, trees in m.trees.items()}
-    rows = [[mark, *(f"{np.median(at[metric][:, k]):.2f} ({np.quantile(at[metric][:, k], 0.25):.2f} … {np.quantile(at[metric][:, k], 0.75):.2f})" for metric in at),
-             f"{np.mean(at['local'][:, k] > at['global'][:, k]):.0%}"] for k, mark in enumerate(marks) if mark >= 20]  # fmt: skip
-    brooms = {metric: np.array([broom(tree) for tree in trees]) for metric, trees in m.trees.items()}
-    gains = [np.median(at["local"][:, k] - at["global"][:, k]) for k in range(len(marks))]
-    first = next((mark for k, mark in enumerate(marks) if mark >= 20 and min(gains[k:]) > 0), None)
-    ahead = (
-        f"The median difference is in favour of the local metric from {first} nodes on"
-        if first
-        else "At the end the median difference is not in favour of the local metric"
-    )
-    return f"""Packing ratio, median and quartiles of {TREES} seeds, and in how many of them the local metric packs more:
-
-{table(["nodes", *(f"{metric} metric" for metric in at), "local packs more"], rows)}
-
-{ahead}. The broom of a tree, the most steps that were taken from one of its first {SMALL} nodes, has {np.median(brooms["local"]):.0f} of them in the median with the
-local metric ({np.quantile(brooms["local"], 0.25):.0f} … {np.quantile(brooms["local"], 0.75):.0f}) and {np.median(brooms["global"]):.0f} with the global one ({np.quantile(brooms["global"], 0.25):.0f} … {np.quantile(brooms["global"], 0.75):.0f}); the global one's is the larger in {np.mean(brooms["global"] > brooms["local"]):.0%} of the seeds."""
-
-
-def draw_ablation(m: Measured) -> str:
+def draw_ablation(m: Measured) -> None:
     figure, axes = new_figure(3, 4)
     for k, (system, variants) in enumerate(m.runs.items()):
         for row, what in enumerate(("closest", "packing")):
@@ -137,10 +78,10 @@ def draw_ablation(m: Measured) -> str:
             else:
                 axis.set(ylim=(-0.03, 1.03))
     axes[0, 0].legend(fontsize=7)
-    return save_figure(figure, "single_step_search")
+    save_figure(figure, "single_step_search")
 
 
-def draw_trees(m: Measured) -> str:
+def draw_trees(m: Measured) -> None:
     figure, axes = new_figure(2)
     for axis, (metric, trees) in zip(axes[0], m.trees.items()):
         nodes = trees[0]["nodes"][: SMALL + 1]
@@ -151,33 +92,115 @@ def draw_trees(m: Measured) -> str:
         axis.plot(pose[:, 1], pose[:, 0], ".", color="k", markersize=3)
         axis.plot([pi], [0.35], "*", color="tab:red")
         axis.set(xlabel="θ [rad]", ylabel="z [m]", title=f"{metric} metric", xlim=(-1.2, 3.6), ylim=(0.2, 0.6))
-    return save_figure(figure, "single_step_trees")
+    save_figure(figure, "single_step_trees")
 
 
 def draw(m: Measured) -> None:
-    curves, small = draw_ablation(m), draw_trees(m)
-    measures = [[TITLES[system], name, spread(ends(runs, "closest")), spread(ends(runs, "packing")), round(np.mean([run["regrasps"] for run in runs]))]
-                for system, variants in m.runs.items() for name, runs in variants.items()]  # fmt: skip
-    orderings = [[TITLES[system], *(comparison(system, name, variants) for name in COMPARED)] for system, variants in m.runs.items()]
-    times = [[TITLES[system], variants["published"][0]["published_s"], seconds(variants["published"]), seconds(variants["smoothed steps"]),
-              PUBLISHED_S[system][0], seconds(variants["first-order samples"]), PUBLISHED_S[system][1], seconds(variants["zero-order samples"])]
-             for system, variants in m.runs.items()]  # fmt: skip
-    write_page(
-        "single_step_search",
-        f"""
-# The baseline search: smoothing, metric, contacts
+    draw_ablation(m)
+    draw_trees(m)
 
-Source: T. Pang, H. J. T. Suh, L. Yang, R. Tedrake, *Global planning for contact-rich manipulation via local smoothing of
-quasi-dynamic contact models*, IEEE T-RO 2023: Fig. 9, Fig. 11, Table III. Scenes: `scenes/planning` with
-`scenes/planning/single_step`; `scenes/reproductions/planar_hand_fixed_y.deft.yaml`. Written by `./run reproduce single_step_search`.
 
+def extent(values: np.ndarray) -> list[float]:
+    """Mean, least, most."""
+    return [values.mean(), values.min(), values.max()]
+
+
+def quartiles(values: np.ndarray) -> list[float]:
+    return [np.quantile(values, share) for share in (0.25, 0.5, 0.75)]
+
+
+def facts_of_trees(trees: dict[str, list[dict]]) -> dict:
+    """Packing ratio per metric and mark (quartiles), in what share of the seeds the local metric packs more, by how much in the median; brooms."""
+    marks = trees["local"][0]["marks"]
+    large = [k for k, mark in enumerate(marks) if mark >= 20]
+    at = {metric: np.array([tree["packing"] for tree in grown]) for metric, grown in trees.items()}
+    brooms = {metric: np.array([broom(tree) for tree in grown]) for metric, grown in trees.items()}
+    return {
+        "marks": [marks[k] for k in large],
+        "packing": {metric: [quartiles(values[:, k]) for k in large] for metric, values in at.items()},
+        "local_more": [np.mean(at["local"][:, k] > at["global"][:, k]) for k in large],
+        "gains": [np.median(at["local"][:, k] - at["global"][:, k]) for k in large],
+        "brooms": {metric: quartiles(values) for metric, values in brooms.items()},
+        "global_broom_larger": np.mean(brooms["global"] > brooms["local"]),
+    }
+
+
+def facts(m: Measured) -> dict:
+    """{"systems": {system: {search: mean, least and most of its measures}}, "reversed": orderings of Fig. 11 that these do not show; "many": quartiles and
+    means where more seeds were looked at, "remaining": orderings that those do not show either; "trees": the small ones}"""
+    systems = {system: {name: {"closest": extent(ends(runs, "closest")), "packing": extent(ends(runs, "packing")),
+                               "regrasps": np.mean([run["regrasps"] for run in runs]), "wall_s": extent(np.array([run["wall_s"] for run in runs])),
+                               "published_s": runs[0]["published_s"]} for name, runs in variants.items()}
+               for system, variants in m.runs.items()}  # fmt: skip
+    many = [[system, name, *quartiles(ends(runs, "closest")), ends(runs, "closest").mean(), ends(runs, "packing").mean()]
+            for system, variants in m.many.items() for name, runs in variants.items()]  # fmt: skip
+    return {"systems": systems, "reversed": reversed_orderings(m.runs), "many": many, "remaining": reversed_orderings(m.many),
+            "trees": facts_of_trees(m.trees)}  # fmt: skip
+
+
+def spread(values: list[float]) -> str:
+    mean, least, most = values
+    return f"{mean:.3g} ({least:.2g} … {most:.2g})"
+
+
+def seconds(search: dict) -> str:
+    """Least and most wall time of the seeds."""
+    _, least, most = search["wall_s"]
+    return f"{least:.2g} … {most:.2g}"
+
+
+def comparison(system: str, variant: str, searches: dict[str, dict]) -> str:
+    """How many times nearer the baseline search comes, how much more it packs, and what Fig. 11 says."""
+    closest, packing = ([searches[name][what][0] for name in ("published", variant)] for what in ("closest", "packing"))
+    nearer = f"{closest[1] / closest[0]:.2g}×"
+    return f"{nearer}, {packing[0] - packing[1]:+.2f}" + (" (not needed)" if (system, variant) in NOT_NEEDED else "")
+
+
+def account(facts: dict) -> str:
+    """What of the orderings of Fig. 11 holds here, as sentences, with the systems that were looked at again."""
+
+    def named(orderings: list[list[str]], mean: dict[tuple[str, str], float]) -> str:
+        return "; ".join(
+            claim(f"{TITLES[system]} comes nearer with {name}", mean[system, name] <= mean[system, "published"])
+            for system, name in orderings
+        )
+
+    found, left = facts["reversed"], facts["remaining"]
+    few = {(system, name): search["closest"][0] for system, searches in facts["systems"].items() for name, search in searches.items()}
+    many = {(system, name): mean for system, name, *_, mean, _ in facts["many"]}
+    if not found:
+        return f"With {SEEDS} seeds the means of the closest distance are in that order on all systems."
+    again = [[TITLES[system], name, *(f"{x:.3g}" for x in closest), f"{packing:.3f}"] for system, name, *closest, packing in facts["many"]]
+    return f"""With {SEEDS} seeds the means of the closest distance are in that order
+but: {named(found, few)}. {SEEDS} seeds are few where a search either arrives or does not; with {MANY} of them
+{"the ordering is the published one" if not left else "there remains: " + named(left, many)}:
+
+{table(["system", "search", "closest distance, quartile [m²]", "median", "quartile", "mean", "packing ratio"], again)}"""
+
+
+def needed_here(facts: dict) -> str:
+    """Where a search packs clearly less without something that Fig. 11 does not need."""
+    lines = []
+    for system, name in sorted(NOT_NEEDED):
+        less, packing = (facts["systems"][system][variant]["packing"][0] for variant in (name, "published"))
+        if less < packing - 0.1:
+            lines.append(f" Here {TITLES[system]} packs {less:.2g} with {name}, and {packing:.2g} otherwise.")
+    return "".join(lines)
+
+
+def text_of_ideas(facts: dict) -> str:
+    systems = facts["systems"]
+    measures = [[TITLES[system], name, spread(search["closest"]), spread(search["packing"]), round(search["regrasps"])]
+                for system, searches in systems.items() for name, search in searches.items()]  # fmt: skip
+    orderings = [[TITLES[system], *(comparison(system, name, searches) for name in COMPARED)] for system, searches in systems.items()]
+    return f"""
 ## Which ideas matter (Fig. 11)
 
-{curves}
+{picture("single_step_search")}
 
 Trees of {NODES} nodes, means of {SEEDS} seeds with the range between them, at the published settings and with the published contact
 samplers. **published**: exact steps, gradients smoothed at κ = 100, local metric, teleported regrasps. The others change one thing:
-the global (weighted Euclidean) metric; no regrasps (but the tree starts in touch, as published); exact gradients, not smoothed;
+the global (weighted Euclidean) metric; no regrasps (but the tree starts in touch, as the source's do); exact gradients, not smoothed;
 steps that are smoothed too, as the public code has had it since; and gradients of 100 exact steps under noise (σ = 0.1), of
 first and of zero order. Both measures follow the published evaluation: the closest
 distance is Σ w e² in metres and radians (w = 1 for positions), packing is the share of 1000 random poses of the box whose local distance to
@@ -185,33 +208,72 @@ some node is below a threshold. All trees of a system are measured by the same s
 
 {table(["system", "search", "closest distance [m²]", "packing ratio", "regrasps"], measures)}
 
-How many times nearer the baseline search comes to the goal than each of the others, and what it packs more:
+The closest distance with each of the others as a multiple of the baseline search's, and what the baseline search packs more:
 
-{table(["system", "than global metric", "than no contact sampling", "than no smoothing"], orderings)}
+{table(["system", *COMPARED], orderings)}
 
-The published figure has curves, no numbers: it says that smoothing is far better than none and the local metric far better than the
-global one on all systems, and that without contact sampling PlanarPushing, PlanarHand and AllegroHand get stuck, while AllegroPlate and
-AllegroPen do not need it ("not needed" above). {account(m)}
+Published are curves, no numbers: smoothing is far better than none and the local metric far better than the global one on all systems;
+without contact sampling PlanarPushing, PlanarHand and AllegroHand get stuck, while AllegroPlate and
+AllegroPen do not need it ("not needed" above).{needed_here(facts)} {account(facts)}
 
 What differs from the source: joint limits hold; rotations are differences on SO(3), not of quaternions (a squared radian counts ¼, as
 it does in a quaternion); thresholds of two systems are not public (PlanarPushing: 50, the limit of its search; AllegroHand: 3, that of
 the planar hand); the floating hand's palm is placed by one offset per object. In the published code a contact without force has no
 exact gradient, so steps from it fail; here a step that no command moves leaves no node either.
+"""
 
+
+def text_of_times(facts: dict) -> str:
+    times = [[TITLES[system], searches["published"]["published_s"], seconds(searches["published"]), seconds(searches["smoothed steps"]),
+              PUBLISHED_S[system][0], seconds(searches["first-order samples"]), PUBLISHED_S[system][1], seconds(searches["zero-order samples"])]
+             for system, searches in facts["systems"].items()]  # fmt: skip
+    head = ["analytic, published [s]", "deft [s]", "deft, smoothed steps [s]", "first order, published [s]", "deft [s]",
+            "zero order, published [s]", "deft [s]"]  # fmt: skip
+    return f"""
 ## How long trees of {NODES} nodes take (Table III)
 
-{table(["system", "analytic, published [s]", "deft [s]", "deft, smoothed steps [s]", "first order, published [s]", "deft [s]", "zero order, published [s]", "deft [s]"], times)}
+{table(["system", *head], times)}
 
 Published on sixteen cores, here with two threads. Gradients of first and zero order are of 100 exact steps per node under noise of 0.1
 (`plan.gradient`). Taken while the figures were made, on two cores of whatever machine that was, least and most of {SEEDS} seeds; `./run bench planning`
 measures it on a quiet one.
+"""
 
+
+def text_of_small_trees(facts: dict) -> str:
+    """What a hundred trees say that one picture does not."""
+    trees = facts["trees"]
+    packing, marks, own, other = trees["packing"], trees["marks"], trees["brooms"]["local"], trees["brooms"]["global"]
+    words = lambda low, median, high: f"{median:.2f} ({low:.2f} … {high:.2f})"  # noqa: E731
+    rows = [[mark, *(words(*values[k]) for values in packing.values()), f"{trees['local_more'][k]:.0%}"] for k, mark in enumerate(marks)]
+    first = next((mark for k, mark in enumerate(marks) if min(trees["gains"][k:]) > 0), None)
+    ahead = (
+        f"The median difference is in favour of the local metric from {first} nodes on"
+        if first
+        else "At the end the median difference is not in favour of the local metric"
+    )
+    return f"""
 ## Small trees (Fig. 9)
 
-{small}
+{picture("single_step_trees")}
 
 {SMALL} nodes on the hand whose ball only rises and turns; lines are steps, regrasps have none, the star is the goal. In the published
 figure, one tree each, the local metric spreads the tree, and the global one grows brooms: the nearest node is asked again and again for
-what it cannot do. {small_trees(m)}
-""",
-    )
+what it cannot do. Packing ratio, median and quartiles of {TREES} seeds, and in how many of them the local metric packs more:
+
+{table(["nodes", *(f"{metric} metric" for metric in packing), "local packs more"], rows)}
+
+{ahead}. The broom of a tree, the most steps that were taken from one of its first {SMALL} nodes, has {own[1]:.0f} of them in the median with the
+local metric ({own[0]:.0f} … {own[2]:.0f}) and {other[1]:.0f} with the global one ({other[0]:.0f} … {other[2]:.0f});
+the global one's is the larger in {trees["global_broom_larger"]:.0%} of the seeds.
+"""
+
+
+def text(facts: dict) -> str:
+    return f"""
+# The baseline search: smoothing, metric, contacts
+
+Source: T. Pang, H. J. T. Suh, L. Yang, R. Tedrake, *Global planning for contact-rich manipulation via local smoothing of
+quasi-dynamic contact models*, IEEE T-RO 2023: Fig. 9, Fig. 11, Table III. Scenes: `scenes/planning` with
+`scenes/planning/single_step`; `scenes/reproductions/planar_hand_fixed_y.deft.yaml`. Written by `./run reproduce single_step_search`.
+{text_of_ideas(facts)}{text_of_times(facts)}{text_of_small_trees(facts)}"""

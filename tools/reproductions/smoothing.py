@@ -7,7 +7,7 @@ from math import erf, exp, pi, sqrt
 
 import numpy as np
 
-from .experiment import Laboratory, new_figure, plain_ticks, save_figure, table, write_page
+from .experiment import Laboratory, claim, new_figure, picture, plain_ticks, save_figure, table
 
 KAPPAS = (1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8)
 SIGMAS = (0.05, 0.1, 0.2, 0.4)  # of the noise on the command [m]
@@ -119,36 +119,59 @@ def draw(m: Measured) -> None:
     axis.set(xscale="log", xlabel="σ [m]", ylabel=f"standard error of B̂, {SAMPLES} samples", yscale="log")
     plain_ticks(axis.xaxis, sigmas)
     axis.legend()
-    picture = save_figure(figure, "smoothing")
-    products = [[f"{kappa:g}", float(np.abs(m.product[kappa] - 1).max()), float(np.abs(m.smoothed[kappa] - smooth_maximum(m.u, kappa)).max())]
-                for kappa in KAPPAS]  # fmt: skip
-    fits = [[s, m.fitted[s], m.fitted[s] * s * s, float(np.abs(barrier_gradient(s * COMMANDS, m.fitted[s]) - gaussian_gradient(s * COMMANDS, s)).max()),
-             float(np.abs(m.bundled["first-order", s][0] - gaussian_gradient(s * COMMANDS, s)).max()), float(m.bundled["first-order", s][1].max())] for s in SIGMAS]  # fmt: skip
-    write_page(
-        "smoothing",
-        f"""
+    save_figure(figure, "smoothing")
+
+
+def facts(m: Measured) -> dict:
+    """Differences of the steps and their gradients from the closed forms, the rows of both tables, and how much more zero order scatters."""
+    rows = [
+        [f"{kappa:g}", np.abs(m.product[kappa] - 1).max(), np.abs(m.smoothed[kappa] - smooth_maximum(m.u, kappa)).max()] for kappa in KAPPAS
+    ]
+    normal = {s: gaussian_gradient(s * COMMANDS, s) for s in SIGMAS}
+    fits = [[s, m.fitted[s], m.fitted[s] * s * s, np.abs(barrier_gradient(s * COMMANDS, m.fitted[s]) - normal[s]).max(),
+             np.abs(m.bundled["first-order", s][0] - normal[s]).max(), m.bundled["first-order", s][1].max()] for s in SIGMAS]  # fmt: skip
+    variance = {(order, s): np.mean(error**2) for (order, s), (_, error) in m.bundled.items()}
+    return {
+        "exact_error_m": np.abs(m.exact - np.maximum(m.u, 0)).max(),
+        "products": rows,
+        "fits": fits,
+        "gradient_error": gradient_error(m),
+        "samples": [variance["zero-order", s] / variance["first-order", s] for s in SIGMAS],  # of zero order for those of first, by σ
+    }  # fmt: skip
+
+
+def text(facts: dict) -> str:
+    of_product, of_place = ([row[k] for row in facts["products"]] for k in (1, 2))
+    head = ["σ [m]", "nearest κ [1/J]", "κσ² [m²/J]", "barrier − normal distribution, largest", "bundled − normal distribution, largest",
+            "its standard error, largest"]  # fmt: skip
+    scaled, samples = [row[2] for row in facts["fits"]], facts["samples"]
+    return f"""
 # One knob for smooth contact, and the noise that it stands for
 
 Sources: T. Pang, *Planning and control for contact-rich manipulation*, 2022; H. J. T. Suh, T. Pang, R. Tedrake, *Bundled gradients
 through contact via randomized smoothing*, RA-L 2022. Scene: `scenes/reproductions/robot_wall.deft.yaml`, a robot on a spring
 of 1 N/m before a wall. Written by `./run reproduce`. **Ours**: the scene, all numbers.
 
-{picture}
+{picture("smoothing")}
 
-**The knob.** The exact step puts the robot at max(u, 0); with the log barrier of weight 1/κ it comes to ½(u + √(u² + 4/κ)), and
-pushes on the wall from a distance with f · φ⁺ = 1/κ (the gap is recomputed from the places, which costs digits where it is small):
+**The knob.** The exact step {claim("puts the robot at max(u, 0)", facts["exact_error_m"] < 1e-12)}; with the log barrier of weight 1/κ it
+{claim("comes to ½(u + √(u² + 4/κ))", max(of_place) < 1e-12)}, and
+{claim("pushes on the wall from a distance with f · φ⁺ = 1/κ", max(of_product) < 1e-6)} (the gap is recomputed from the places,
+{claim("which costs digits where it is small", of_product[-1] > of_product[0])}):
 
-{table(["κ [1/J]", "largest relative error of κ f φ⁺ = 1", "largest difference from ½(u + √(u² + 4/κ)) [m]"], products)}
+{table(["κ [1/J]", "largest relative error of κ f φ⁺ = 1", "largest difference from ½(u + √(u² + 4/κ)) [m]"], facts["products"])}
 
 **The noise.** Averaging the exact gradient over noise w on the command smooths it as well: the mean of 1[u + w > 0] is the
 distribution function of −w. So every barrier is the exact step under some noise: d/du ½(u + √(u² + 4/κ)) is the distribution function of
 √(2/κ) times Student's t with two degrees of freedom. Noise of that distribution is the barrier; normal noise has lighter tails, and
-the nearest barrier has κσ² between 8/π (same slope at u = 0) and 2π (same value there):
+the nearest barrier {claim("has κσ² between 8/π (same slope at u = 0) and 2π (same value there)", 8 / pi < min(scaled) <= max(scaled) < 2 * pi)}:
 
-{table(["σ [m]", "nearest κ [1/J]", "κσ² [m²/J]", "barrier − normal distribution, largest", "bundled − normal distribution, largest", "its standard error, largest"], fits)}
+{table(head, facts["fits"])}
 
-The gradient of the smoothed step itself, from one factorisation, agrees with ½(1 + u/√(u² + 4/κ)) to {gradient_error(m):.1g}.
-Gradients of zero order, which see values only, need somewhat more samples for the same standard error (last figure).
+The gradient of the smoothed step itself, from one factorisation,
+{claim("agrees with ½(1 + u/√(u² + 4/κ))", facts["gradient_error"] < 1e-9)} to {facts["gradient_error"]:.1g}.
+Gradients of zero order, which see values only,
+{claim("need somewhat more samples", 1 < min(samples) <= max(samples) < 2)} for the same standard error (last figure):
+{min(samples):.3g} to {max(samples):.3g} times as many.
 Bundled gradients: `deft linearize SCENE --bundle first-order --sigma 0.1`.
-""",
-    )
+"""

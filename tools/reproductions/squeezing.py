@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .experiment import Laboratory, new_figure, plain_ticks, save_figure, table, write_page
+from .experiment import Laboratory, claim, new_figure, picture, plain_ticks, save_figure, table
 
 STIFFNESS = 100.0
+STEP, INTO_WALL = 0.1, 0.1  # of the squeeze: h [s], how far its command goes into the wall [m]
 ROBOT_AT_OBJECT, ROBOT_AT_WALL = 0.2, 0.4  # s of the robot when it touches the object at rest, and the object the wall [m]
 SLIDING_SPEED, FRICTION = 0.05, 0.5  # of the box [m/s]
 SLIDING_STEP_LENGTHS = (0.1, 0.05, 0.025, 0.0125)
@@ -70,29 +71,60 @@ def draw(m: Measured) -> None:
     axes[0, 2].set(xlabel="h [s]", ylabel="gap under a sliding box [mm]")
     plain_ticks(axes[0, 2].xaxis, h)
     axes[0, 2].legend()
-    picture = save_figure(figure, "squeezing")
-    rows = [[name, *force_errors(run), ", ".join(f"{word} {count}" for word, count in run.statuses.items())]
-            for name, run in (("quasidynamic", m.quasidynamic), ("quasistatic", m.quasistatic))]  # fmt: skip
-    gaps = [[f"{h:g}", 1e3 * gap, 1e3 * FRICTION * SLIDING_SPEED * h] for h, gap in m.boundary_gap.items()]
-    write_page(
-        "squeezing",
-        f"""
+    save_figure(figure, "squeezing")
+
+
+def pushed(run: Squeeze) -> dict[str, float]:
+    """While the robot pushes the object and it has not reached the wall: largest gap between them, and how far the robot is behind its command [m]."""
+    before = np.arange(len(run.t)) < np.argmax(run.object > ROBOT_AT_WALL - ROBOT_AT_OBJECT - 1e-9)
+    pushing = before & (run.robot > ROBOT_AT_OBJECT + 1e-9)
+    gap, behind = np.abs(run.object - (run.robot - ROBOT_AT_OBJECT)), run.command - run.robot
+    return {"gap_m": float(gap[pushing].max()), "behind_m": float(behind[pushing].max())}
+
+
+def facts(m: Measured) -> dict:
+    """Of the squeeze by dynamics: errors of both forces, the push before it, statuses; and the gaps under the box."""
+    runs = {"quasidynamic": m.quasidynamic, "quasistatic": m.quasistatic}
+    return {
+        "forces": {name: {"errors_N": force_errors(run), **pushed(run), "statuses": run.statuses} for name, run in runs.items()},
+        "gaps": [[h, 1e3 * gap, 1e3 * FRICTION * SLIDING_SPEED * h] for h, gap in m.boundary_gap.items()],  # h [s], ours and μ v h [mm]
+    }
+
+
+def near(value: float, wanted: float) -> bool:
+    """Within a thousandth."""
+    return abs(value / wanted - 1) < 1e-3
+
+
+def text(facts: dict) -> str:
+    forces = facts["forces"]
+    rows = [
+        [name, *own["errors_N"], ", ".join(f"{word} {count}" for word, count in own["statuses"].items())] for name, own in forces.items()
+    ]
+    dynamic, static = forces["quasidynamic"], forces["quasistatic"]
+    gaps, carries = facts["gaps"], max(*dynamic["errors_N"], *static["errors_N"]) < 1e-9
+    halves = all(near(a[1] / b[1], 2) and near(a[0] / b[0], 2) for a, b in zip(gaps, gaps[1:]))
+    lag = dynamic["behind_m"] > 1e-3 > 1e-9 > abs(static["behind_m"])
+    return f"""
 # A robot, an object and a wall; and a box that slides
 
 Source: T. Pang, *Planning and control for contact-rich manipulation*, 2022. Scenes: `robot_object_wall` and `sliding_box` in
-`scenes/reproductions`. Written by `./run reproduce`. **Ours**: all numbers (K = 100 N/m, h = 0.1 s, 0.1 m into the wall).
+`scenes/reproductions`. Written by `./run reproduce`. **Ours**: all numbers (K = {STIFFNESS:g} N/m, h = {STEP:g} s, {INTO_WALL:g} m into the wall).
 
-{picture}
+{picture("squeezing")}
 
-Squeezed between robot and wall the object carries λ = K · (commanded penetration) on both sides. Before that the robot pushes it ahead.
+Squeezed between robot and wall the object {claim("carries λ = K · (commanded penetration) on both sides", carries)}. Before that
+{claim("the robot pushes it ahead", max(dynamic["gap_m"], static["gap_m"]) < 1e-9)}.
 Without inertia (quasistatic) nothing says where an object that touches nobody should be, nor one that the robot only touches: the
-program has many solutions. deft then answers `NotUnique` and gives the motion of least δᵀM_uδ; with M_u/h² (quasidynamic) every step
-is unique, and the inertia of the object takes a little of the motion that the robot commands.
+program has many solutions. deft then {claim("answers `NotUnique`", static["statuses"].get("NotUnique", 0) > 0)} and gives
+the motion of least δᵀM_uδ; with M_u/h² (quasidynamic) {claim("every step is unique", set(dynamic["statuses"]) == {"Solved"})}, and the inertia of the object
+{claim("takes some of the motion that the robot commands", lag)}: while it pushes, the robot is up to {1e3 * dynamic["behind_m"]:.2g} mm behind.
 
 {table(["dynamics", "robot's force − K · penetration [N]", "wall's force − K · penetration [N]", "statuses"], rows)}
 
-A contact of the convex model that slides opens a gap of μ times the distance that it slides in a step. It halves with h:
+A contact of the convex model that slides
+{claim("opens a gap of μ times the distance that it slides in a step", all(near(gap, wanted) for _, gap, wanted in gaps))}.
+It {claim("halves with h", halves)}:
 
-{table(["h [s]", "gap [mm]", "μ v h [mm]"], gaps)}
-""",
-    )
+{table(["h [s]", "gap [mm]", "μ v h [mm]"], [[f"{h:g}", gap, wanted] for h, gap, wanted in gaps])}
+"""

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-from .experiment import ROOT, Laboratory, new_figure, save_figure, table, write_page
+from .experiment import ROOT, Laboratory, claim, new_figure, picture, save_figure, table
 
 SCENE = ROOT / "scenes" / "planning" / "allegro_ball.deft.yaml"
 START = np.array([-0.081, 0.001, 0.071])  # of the ball [m]
 GOAL_DEG = 30.0
+GOAL_M, GOAL_RAD = 0.01, 0.1  # what may be missing from it
 OFF = 0.003  # [m]
 DIRECTIONS = {"+x": (1, 0), "−x": (-1, 0), "+y": (0, 1), "−y": (0, -1)}
-STEP_LENGTHS = (0.02, 0.01)  # [s]; planned at 0.1
+PLANNED_STEP, STEP_LENGTHS = 0.1, (0.02, 0.01)  # [s]
 DISTURBANCES = ROOT / "scenes" / "planning" / "disturb"  # drawn per seed
 SETTINGS = ROOT / "scenes" / "reproductions" / "thirty_degrees.track.yaml"
 SEEDS = 5
@@ -114,7 +115,7 @@ def medians(errors: list[tuple[float, float]]) -> str:
     return "lost" if millimetres > 1e3 * LOST_M else f"{millimetres:.2g} mm, {degrees:.2g}°"
 
 
-def draw_followed(m: Measured) -> str:
+def draw_followed(m: Measured) -> None:
     figure, axes = new_figure(len(WORLDS), 2)
     for column, (world, how) in enumerate(WORLDS.items()):
         for controller, color in zip(CONTROLLERS, ("C3", "C1", "C0")):
@@ -128,7 +129,7 @@ def draw_followed(m: Measured) -> str:
         axes[0, column].set(title=f"{how.name}; {how.off}", ylabel="turn about the vertical [°]", ylim=(-10, 60))
         axes[1, column].set(xlabel="t [s]", ylabel="centre from its place [mm]", yscale="log", ylim=(0.1, 1e3 * LOST_M))
     axes[0, -1].legend(fontsize=7)
-    return save_figure(figure, "thirty_degrees_feedback")
+    save_figure(figure, "thirty_degrees_feedback")
 
 
 def draw(m: Measured) -> None:
@@ -141,41 +142,64 @@ def draw(m: Measured) -> None:
     axes[0, 0].set(xlabel="t [s]", ylabel="turn about the vertical [°]")
     axes[0, 1].set(xlabel="t [s]", ylabel="distance of the centre from its place [mm]")
     axes[0, 0].legend(fontsize=7)
-    picture = save_figure(figure, "thirty_degrees")
-    rows = [[name, float(turn.yaw[-1]), 1e3 * float(turn.distance[-1])] for name, turn in m.turns.items()]
-    write_page(
-        "thirty_degrees",
-        f"""
-# A ball turned by 30°, open loop and with feedback
+    save_figure(figure, "thirty_degrees")
+    draw_followed(m)
 
-After the slides to T. Pang et al., *Global planning for contact-rich manipulation via local smoothing of quasi-dynamic contact models*,
-T-RO 2023: a hand turns a ball by 30° without feedback, again with the ball 3 mm off, and once more with feedback; the slides give no figures. Written by
-`./run reproduce thirty_degrees`. **Ours**: the scene (`scenes/planning/allegro_ball.deft.yaml`, goal `sixth`, 1 cm and 0.1 rad = 5.7°) and all numbers.
 
-`deft plan` found {m.plan["steps"]} steps of 0.1 s with {m.plan["regrasps"]} regrasps after {m.plan["first_solution_s"]:.2f} s. The same commands, repeated by
-`deft sim SCENE --with plan.yaml`:
+def facts(m: Measured) -> dict:
+    """What was planned, where the ball ends in each run, the rows of the table of runs with feedback, and the worlds in which the plan alone arrives."""
+    return {
+        "plan": {key: m.plan[key] for key in ("steps", "regrasps", "first_solution_s")},
+        "turns": [[name, turn.yaw[-1], 1e3 * turn.distance[-1]] for name, turn in m.turns.items()],
+        "followed": followed_rows(m),
+        "fits": {world: m.followed[world, "open loop"][0][1]["success"] for world in WORLDS},
+    }
 
-{picture}
 
-{table(["run", "turn [°]", "centre from its place [mm]"], rows)}
+def text(facts: dict) -> str:
+    plan = facts["plan"]
+    turn = {name: degrees for name, degrees, _ in facts["turns"]}
+    (planned, planned_deg, planned_mm), off = facts["turns"][0], [turn[name] for name in turn if "off" in name]
+    change = max(abs(degrees - planned_deg) for degrees in off)
+    finer = [turn[f"h = {h} s"] for h in STEP_LENGTHS]
+    goal_deg, off_mm = float(np.degrees(GOAL_RAD)), 1e3 * OFF
+    goal = f"{1e2 * GOAL_M:g} cm and {GOAL_RAD:g} rad = {goal_deg:.1f}°"
+    met = planned == "as planned" and abs(planned_deg - GOAL_DEG) <= goal_deg and planned_mm <= 1e3 * GOAL_M
+    return f"""
+# A ball turned by {GOAL_DEG:g}°, open loop and with feedback
 
-As planned the goal is met: a plan counts only if it is when all of it is simulated exactly. A start 3 mm off changes the turn by
-degrees: friction drags the ball along with the fingers wherever it lies. At finer steps the same commands turn it less, because steps of
-0.1 s let a sliding contact carry more than it should; a plan that has to hold there must be refined at that step length
-([planning](../../src/deft/planning/README.md)).
+Source: slides on which a hand turns a ball by 30° without feedback, again with the ball 3 mm off, and once more with feedback; they give no figures.
+They belong to T. Pang et al., *Global planning for contact-rich manipulation via local smoothing of quasi-dynamic contact models*, T-RO 2023. Written by
+`./run reproduce thirty_degrees`. **Ours**: the scene (`scenes/planning/allegro_ball.deft.yaml`, goal `sixth`, {goal}) and all numbers.
+
+`deft plan` {claim("found", plan["first_solution_s"] is not None)} {plan["steps"]} steps of {PLANNED_STEP:g} s with
+{plan["regrasps"]} regrasps after {plan["first_solution_s"]:.2f} s. The same commands, repeated by `deft sim SCENE --with plan.yaml`:
+
+{picture("thirty_degrees")}
+
+{table(["run", "turn [°]", "centre from its place [mm]"], facts["turns"])}
+
+As planned {claim("the goal is met", met)}: a plan counts only if it is when all of it is simulated exactly. A start {off_mm:g} mm off
+{claim("changes the turn by degrees", change >= 2)}, {change:.1f}° at most: friction drags the ball along with the fingers wherever it lies.
+At finer steps the same commands {claim("turn it less", max(finer) < planned_deg)}, because steps of {PLANNED_STEP:g} s let a sliding contact carry more
+than it should; a plan that has to hold there must be refined at that step length ([planning](../../src/deft/planning/README.md)).
 
 ## With feedback: on the slides' terms, and on ours
 
-The slides' claim is that a controller of one step, which knows where the ball is, makes up for a start that is off where commands alone do not. Their terms: the plan's own world and step, the ball's pose off at the start, the
-controller of one step (`deft track --set track.horizon=1`), no new plans. Ours: the same in short steps, where the plan no longer fits; then MuJoCo with friction, mass, size, delay, noise, lag and play disturbed at once
-(`scenes/planning/disturb/all.yaml`); and `deft track` as it is, with three steps and new plans where the ball is off the plan ([control](../../src/deft/control/README.md)). Settings: `scenes/reproductions/thirty_degrees.track.yaml`.
-The 3 mm are in a direction drawn across gravity, and the start settles: fingers that the ball would penetrate move aside. `friction.rolling: 0.001` resists the ball's rolling by 0.01 N m under its weight; without it a ball that is let go rolls on for ever.
-Errors are against where the plan ends; a run arrives within 1 cm and 0.1 rad = 5.7° of it.
+The slides' claim is that a controller of one step, which knows where the ball is, makes up for a start that is off where commands
+alone do not. Their terms: the plan's own world and step, the ball's pose off at the start, the controller of one step
+(`deft track --set track.horizon=1`), no new plans. Ours: the same in short steps, where the plan {claim("no longer fits", not facts["fits"]["fine"])};
+then MuJoCo with friction, mass, size, delay, noise, lag and play disturbed at once (`scenes/planning/disturb/all.yaml`); and `deft track` as it is,
+with three steps and new plans where the ball is off the plan ([control](../../src/deft/control/README.md)).
+Settings: `scenes/reproductions/thirty_degrees.track.yaml`.
+The {off_mm:g} mm are in a direction drawn across gravity, and the start settles: fingers that the ball would penetrate move aside.
+`friction.rolling: 0.001` resists the ball's rolling by 0.01 N m under its weight; without it a ball that is let go rolls on for ever.
+Errors are against where the plan ends; a run arrives within {goal} of it.
 
-{draw_followed(m)}
+{picture("thirty_degrees_feedback")}
 
-Undisturbed: the turn [°], the error at the end [mm, °] and whether it arrives; disturbed: how many seeds arrive, how many lose the ball, medians of the errors at the end, and durations as multiples of the plan's.
+Undisturbed: the turn [°], the error at the end [mm, °] and whether it arrives; disturbed: how many seeds arrive, how many lose the ball,
+medians of the errors at the end, and durations as multiples of the plan's.
 
-{table(["world", "", "turn", "off [mm]", "[°]", "arrives", "disturbed", "arrive", "lost", "off", "duration"], followed_rows(m))}
-""",
-    )
+{table(["world", "", "turn", "off [mm]", "[°]", "arrives", "disturbed", "arrive", "lost", "off", "duration"], facts["followed"])}
+"""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .experiment import Laboratory, baseline, new_figure, record_words, save_figure, table, write_page
+from .experiment import Laboratory, baseline, new_figure, picture, record_words, save_figure, table
 
 APART = (1e-3, 0.01)  # [m], [rad]: objects that differ by more after a step have parted
 OTHERS = ("coulomb", "even", "mujoco", "drake")
@@ -63,8 +63,13 @@ def first_rows(rows: list[dict]) -> list[list]:
     return result
 
 
+def rows_of(result: dict) -> list[dict]:
+    """Plans that were compared in at least one step."""
+    return [row for own in result["systems"].values() for row in own if row["steps"]]
+
+
 def draw(result: dict) -> None:
-    rows = [row for own in result["systems"].values() for row in own if row["steps"]]
+    rows = rows_of(result)
     systems = list(dict.fromkeys(row["system"] for row in rows))
     figure, axes = new_figure(2)
     for axis, key, label, bound in (
@@ -86,38 +91,41 @@ def draw(result: dict) -> None:
         axis.set(yscale="log", ylabel=label)
         axis.set_xticks(range(len(systems)), [system.replace("_", " ") for system in systems], fontsize=7, rotation=60, ha="right")
     axes[0, 1].legend(loc="center left", bbox_to_anchor=(1.02, 0.5))
-    picture = save_figure(figure, "worlds_disagree")
+    save_figure(figure, "worlds_disagree")
+
+
+def text(result: dict) -> str:
+    rows = rows_of(result)
+    systems = list(dict.fromkeys(row["system"] for row in rows))
     recorded = f" Recorded {record_words(result['sources'])}" if result["sources"] else ""
-    write_page(
-        "worlds_disagree",
-        f"""
+    return f"""
 # Why worlds of second order disagree
 
 Written by `./run reproduce worlds_disagree` from what `./run reproduce worlds-disagree` records, which needs MuJoCo and Drake.{recorded}
 
 **Given**: plans of the study of [plans that hold](plans_that_hold.md), the first seeds of {", ".join(systems)}, {sum(row.get("holds", False) for row in rows)} of {len(rows)} of which hold by the planner's judges, their first {max(row["count"] for row in rows)} steps at the planned speed. **Worlds**: *convex*, the second-order
-step with round cones; *coulomb*, the same under Coulomb's law; *even*, that with even pressure in faces (`step.friction_arm: 0.54`); *mujoco*; *drake*. Inner steps are 1 ms, robots and damping of weightless objects the same in all. Every step of a plan starts in
+step with round cones; *coulomb*, the same under Coulomb's law; *even*, that with even pressure in faces (`step.friction_arm: 0.54`); *mujoco*; *drake*. Inner steps are `1 ms`, robots and damping of weightless objects the same in all. Every step of a plan starts in
 all worlds from the state that the convex world has reached; worlds have parted in a step when an object differs by more than {1e3 * APART[0]:g} mm or {APART[1]:g} rad at its end.
 
-{picture}
+{picture("worlds_disagree")}
 
 {table(["system", "plans", "steps", "coulomb: parted", "[m]", "[rad]", "even: parted", "[m]", "[rad]", "mujoco: parted", "[m]", "[rad]", "drake: parted", "[m]", "[rad]"], summary_rows(rows))}
 
 ## Causes
 
-Found in this way on earlier plans of all systems while plants and worlds were made (2026-11-24 and -25); figures are of those days, and what was mended is held by `tests/plant`.
+Found in this way while plants and worlds were made; what was mended is held by `tests/plant`.
 
 | cause | seen in | what became of it |
 |---|---|---|
-| a start inside a finger: parted in one step it leaves with depth/h, 0.1 m/s for a tenth of a millimetre | allegro_ball, step 0 | error; deft's plants part what penetrates with 2 cm/s at most (`step.recovery_speed`) |
+| a start inside a finger: parted in one step it leaves with depth/h | allegro_ball, step 0 | error; deft's plants part what penetrates at `step.recovery_speed` at most |
 | nothing resists rolling: a ball on a palm rolls on from whatever pushed it | allegro_ball | error; `friction.rolling`, one law in all worlds, and the ball rests |
-| Drake, lagged friction of stiff contact (1e7 N/m, steps of 1 ms): its bound is μ k x of the depth where a step starts, 52 N where 5 N press | allegro_pen, push_on_table: up to 56 mm and 0.3 rad in one step | error of the settings; contact of 1e5 N/m in steps of a quarter: below 4 mm and 0.13 rad |
-| Drake, SAP: what begins to slide is thrown up with μ v, 8 mm high from 1 m/s | sliding blocks | lagged instead; the plant before (a script) used SAP |
-| the sliding gap of the convex law, μ h v: a finger that comes sliding pushes 0.5 mm before it touches, at h = 10 ms 5 mm, and drives a light object 1.6 times as fast | allegro_pen, step 4 (convex alone is off), planar_hand | Coulomb's law agrees with MuJoCo and Drake there: judge with it, or with short inner steps |
-| MuJoCo: its convex contact lifts what slides with 2μv/τ_f, so that a box hops and rattles on one to three corners | push_on_table, bimanual_box, book_pivot, whatever the step | error of the settings: light loads meet a soft contact, and friction has 10 ms (`plant/README.md`); a pushed box no longer leaves the floor (`tests/plant`) |
-| a face meets at its corners (deft, MuJoCo) or with spread pressure (Drake): the moment that holds a turning box is 0.125 m · μN or 0.067 m · μN there | push_on_table: 0.04 rad in a step | physics: the distribution of pressure is not known; a variation (`step.friction_arm`), with which deft's steps end where Drake does |
-| compliance: 100 N and more in a stiff hand's squeeze yield 1 mm in Drake, 10 µm in MuJoCo, nothing in deft | allegro_ball, allegro_cube | physics; a variation, and plans should squeeze less |
-| impacts: an arm at full speed meets the object between two inner steps, sooner or later by one | all | physics; slower free motions |
+| Drake, lagged friction of stiff contact: its bound is μ k x of the depth where a step starts, many times what presses | allegro_pen, push_on_table | error of the settings; softer contact in steps of a quarter |
+| Drake, SAP: what begins to slide is thrown up with μ v | sliding blocks | lagged instead; the plant before (a script) used SAP |
+| the sliding gap of the convex law, μ h v: a finger that comes sliding pushes before it touches, and drives a light object ahead of itself | allegro_pen (convex alone is off), planar_hand | Coulomb's law is with MuJoCo and Drake there: judge with it, or with short inner steps |
+| MuJoCo: its convex contact lifts what slides with 2μv/τ_f, so that a box hops and rattles on one to three corners | push_on_table, bimanual_box, book_pivot, whatever the step | error of the settings: light loads meet a soft contact, and friction has a time constant (`plant/README.md`); a pushed box stays on the floor (`tests/plant`) |
+| a face meets at its corners (deft, MuJoCo) or with spread pressure (Drake): the moment that holds a turning box differs | push_on_table | physics: the distribution of pressure is not known; a variation (`step.friction_arm`), with which deft's steps end where Drake does |
+| compliance: a stiff hand's squeeze yields in Drake, less in MuJoCo, nothing in deft | allegro_ball, allegro_cube | physics; a variation, and plans should squeeze less |
+| impacts: an arm at full speed meets the object between two inner steps, sooner or later by one | all | physics; slow free motions |
 
 Springs, dampers and targets obey one law in all worlds, and so do friction per pair and what may touch: `tests/plant` holds every plant against the same closed forms. Planning scenes
 consist of balls and boxes, which all simulators have exactly. Where Coulomb's law is found as a fixed point (`friction_law: coulomb`) some of its steps fail on these plans; Stewart–Trinkle's polygons do not.
@@ -127,5 +135,4 @@ consist of balls and boxes, which all simulators have exactly. Where Coulomb's l
 Per body pair: points with force, sum of normal and of tangential forces, least gap.
 
 {table(["system", "world", "step", "off", "contacts, convex", "contacts there"], first_rows(rows))}
-""",
-    )
+"""
