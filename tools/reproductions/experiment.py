@@ -83,7 +83,8 @@ def record_words(heads: list[dict]) -> str:
     """ "2026-11-24 to 2026-11-25, commits 0a1b2c3d, on a processor, 2 cores.": where and when recorded data come from; there must be some."""
     dates, commits = sorted(head["date"] for head in heads), sorted({short(head["commit"]) for head in heads})
     machines = sorted({f"{head['machine']['processor']}, {head['machine']['cores']} cores" for head in heads})
-    return f"{dates[0]} to {dates[-1]}, commits {', '.join(commits)}, on {'; '.join(machines)}."
+    when = dates[0] if dates[0] == dates[-1] else f"{dates[0]} to {dates[-1]}"
+    return f"{when}, commit{'s' * (len(commits) > 1)} {', '.join(commits)}, on {'; '.join(machines)}."
 
 
 def new_figure(columns: int, rows: int = 1):
