@@ -15,7 +15,6 @@ SHOWN = (2.0**-10, 2.0**-6, 2.0**-4, 2.0**-2, 1.0)
 WALL_GAINS = (2.0**-10, 2.0**-6, 2.0**-4, 2.0**-2)
 PEG_FRAMES = (0.0, 1.75, 3.25, 4.5, 7.5, 12.0)  # [s]
 JAM = (3.0, 3.5)  # while the peg is jammed against the border of its slot [s]
-LAST_MOMENTS = 1.0  # before the fingers let go of the disc at the wall [s]
 FINE = 1e-3  # step of the second-order simulation of the arms [s]
 
 
@@ -248,18 +247,16 @@ def not_unique(p: Path) -> np.ndarray:
 
 
 def facts_of_wall(c: float, p: Path) -> dict:
-    """One run into the wall; of a compliant one also how far the disc goes and turns along the wall, when it comes to rest, how hard the fingers then
-    press on it, and in how many of the last moments before there is a second motion."""
+    """One run into the wall; of a compliant one also how far the disc goes and turns along the wall, when it comes to rest, and how hard the
+    fingers then press on it."""
     ends = {"c": c, "status": p.status, "t": p.t[-1], "pose": p.pose[-1]}
     if c == 0:
         return {**ends, "reason": p.run.summary.get("reason", "")}
     touches = int(np.argmax(p.pose[:, 1] < 1 + 1e-6))
     rests = int(np.flatnonzero(np.abs(np.diff(p.pose, axis=0)).max(axis=1) > 1e-9)[-1]) + 1
-    last = (p.t[1:] <= p.t[rests]) & (p.t[1:] > p.t[rests] - LAST_MOMENTS)
     held = max(force[-1] for pair, force in normal_forces(p).items() if pair in ("disk – left", "disk – right"))
     gone = p.pose[-1] - p.pose[touches]
-    return {**ends, "gone": gone[0], "turned": gone[2], "rests_s": p.t[rests], "held_c": c * held,
-            "not_unique": int((not_unique(p) & last).sum())}  # fmt: skip
+    return {**ends, "gone": gone[0], "turned": gone[2], "rests_s": p.t[rests], "held_c": c * held}
 
 
 def facts_of_squares(m: Measured) -> dict:
@@ -325,8 +322,7 @@ turns by {symmetric["turned_deg"]:.2f} degrees at most.
 {claim("Perfect control ends with a proof that no motion exists when the disc is squeezed.", jams)}
 {claim("Compliant fingers go on", all(p["status"] == "Completed" for p in finite))};
 {claim("the disc rolls along the wall", rolls)} {claim("until they let go of it", let_go)}.
-{claim("In the last moments before that, holding on and letting go are both possible", sum(p["not_unique"] for p in finite) > 0)}:
-the step takes the solution with fewest contacts.
+Where holding on and letting go are both possible, the step takes the solution with fewest contacts.
 
 {table(["c", "status", "t [s]", "x [m]", "y [m]", "θ [rad]"], walls)}
 """
