@@ -353,7 +353,7 @@ Rivals have four points per face ({", ".join(rivals) or "none recorded"}; record
 def of_rolling_and_tumbling(facts: dict) -> str:
     rolls, (least, most) = facts["rolls"], facts["tumbles"]["jumps"]
     turns = passes(facts, "cylinder rolls", "first impulse", "then every")
-    on_line, middle = passes(facts, "cylinder rolls", "|D|"), rolls["straight"] < 0.05 * rolls["turning"]
+    on_line, middle = passes(facts, "cylinder rolls", "|D|"), rolls["straight"] < 0.1 * rolls["turning"]
     kinds = ", ".join(KINDS[kind] for kind in facts["tumbles"]["kinds"]).capitalize()
     return f"""
 ## A cylinder rolls and turns
@@ -361,7 +361,7 @@ def of_rolling_and_tumbling(facts: dict) -> str:
 {picture("patch_contact_rolls")}
 
 {claim("Torsional friction ends each turn; then the next impulse comes", turns)}. The point is {claim("on the contact line", on_line)}, and
-{claim("away from the middle only while the line turns", middle)}: by up to {1e3 * rolls["turning"]:.0f} mm,
+{claim("away from the middle where the line turns", middle)}: by up to {1e3 * rolls["turning"]:.0f} mm,
 in steps that do not turn it by {1e3 * rolls["straight"]:.1f} mm.
 
 ## A cube tumbles
