@@ -19,14 +19,17 @@ find_package(coal CONFIG REQUIRED)
 find_package(tinyxml2 CONFIG REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
-find_package(yaml-cpp REQUIRED)
-if(NOT TARGET yaml-cpp)  # from version 0.8 the target has a namespace
-  add_library(yaml-cpp INTERFACE IMPORTED)
-  target_link_libraries(yaml-cpp INTERFACE yaml-cpp::yaml-cpp)
-endif()
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Threads REQUIRED)
+
+# libyaml comes without a CMake file.
+find_path(DEFT_YAML_INCLUDE yaml.h PATHS /usr/include REQUIRED)
+find_library(DEFT_YAML_LIBRARY NAMES yaml PATHS /usr/lib NO_CMAKE_PATH REQUIRED)
+add_library(deft_yaml INTERFACE)
+target_include_directories(deft_yaml SYSTEM INTERFACE ${DEFT_YAML_INCLUDE})
+target_link_libraries(deft_yaml INTERFACE ${DEFT_YAML_LIBRARY})
+add_library(deft::yaml ALIAS deft_yaml)
 
 # Only the serial library: FindHDF5 would drag in curl and crypto libraries.
 find_path(DEFT_HDF5_INCLUDE hdf5.h PATH_SUFFIXES hdf5/serial PATHS /usr/include REQUIRED)

@@ -353,6 +353,23 @@ def test_an_impossible_goal_is_no_search(deft, root):
     ] == "Impossible"
 
 
+def test_regrasps_cost_what_the_scene_says(deft, pushing):
+    commands = []
+    for price in (2, 30):
+        summary = deft.json("plan", pushing, "--first", "--seed", 2, "--set", f"plan.regrasp_cost_s={price}", "--out", f"plan{price}")
+        assert summary["success"] and summary["regrasps"] > 1
+        with h5py.File(deft.folder / f"plan{price}" / "run.h5") as run:
+            tree, segments = run["tree"], run["plan/segments"][:]
+            commands.append(run["u"][:])
+            h = float(run["plan"].attrs["h"])
+            assert segments[:, 2].sum() == summary["regrasps"]
+            assert summary["cost"] == pytest.approx(h * len(commands[-1]) + price * summary["regrasps"])
+            # The same at every node on the way.
+            assert tree["cost"][:][segments[:, 3]] == pytest.approx(h * segments[:, 1] + price * np.cumsum(segments[:, 2]))
+    # A first plan is the same whatever it costs.
+    assert np.array_equal(*commands)
+
+
 def test_a_plan_that_succeeds_has_no_reasons(deft, pushing):
     assert deft.json("plan", pushing, "--first", "--seed", 2, "--out", "plan")["reasons"] == []
 

@@ -133,7 +133,7 @@ def test_doctor_finds_the_libraries_once(deft):
     assert found["ok"] is True and found["problems"] == []
     assert found["version"] and found["isa"] in ("baseline", "avx2", "avx512")
     by_name = {library["name"]: library for library in found["libraries"]}
-    for name in ["libpinocchio_default", "libcoal", "libhdf5_serial", "libyaml-cpp"]:
+    for name in ["libpinocchio_default", "libcoal", "libhdf5_serial", "libyaml-0"]:
         assert list(by_name[name]) == ["name", "path", "version"]
         assert by_name[name]["path"].startswith("/")
     assert by_name["libpinocchio_default"]["path"].startswith(found["prefix"])
@@ -173,3 +173,13 @@ def test_packages_are_looked_up_in_folders_that_are_named(deft):
     assert "wedges" in missing.stdout + missing.stderr
     assert "0 errors" in deft.run("check", model, "--package-path", deft.folder / "elsewhere").stdout
     assert "0 errors" in deft.run("check", model, "--package-path", deft.folder, "--package-path", "elsewhere").stdout
+
+
+@pytest.mark.parametrize("name, text", [("scene.deft.yaml", "deft: 1\nname: G\u00e4nger\n"), ("model.urdf", '<robot name="x">\n<link name="G\u00e4nger"/></robot>'),
+                                        ("model.sdf", '<sdf version="1.7">\n<model name="G\u00e4nger"/></sdf>')])  # fmt: skip
+def test_text_that_is_not_utf8_is_refused_at_its_place(deft, name, text):
+    file = deft.folder / name
+    file.write_bytes(text.encode("latin-1"))
+    done = deft.run("check", file, code=2)
+    column = text.splitlines()[1].index("\u00e4") + 1
+    assert f"{name}:2:{column}: error: is not text in UTF-8 (byte 0xE4)" in done.stdout + done.stderr

@@ -17,6 +17,6 @@ def test_list_is_what_the_build_opened(build):
 def test_forgotten_and_idle_packages_are_found(build):
     opened = check_apt.owners(check_apt.opened_files(build))
     listed = check_apt.listed_packages()
-    forgotten = check_apt.problems_of([p for p in listed if p != "libyaml-cpp-dev"], opened)
-    assert len(forgotten) == 1 and forgotten[0].startswith("libyaml-cpp-dev is opened (")
+    forgotten = check_apt.problems_of([p for p in listed if p != "libyaml-dev"], opened)
+    assert len(forgotten) == 1 and forgotten[0].startswith("libyaml-dev is opened (")
     assert check_apt.problems_of([*listed, "coreutils"], opened) == ["coreutils is installed by ./run, but the build opens nothing of it"]

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <random>
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/io/runs/hdf5_run.hpp"
@@ -82,6 +83,22 @@ TEST_F(RunFolder, ReadsNoCutOrDamagedFileWrongly) {
         << whole.substr(0, static_cast<std::size_t>(part * static_cast<double>(whole.size())));
     EXPECT_THROW(read_run(path("cut.h5")), InputError) << part;
   }
+  // Bytes changed anywhere: read as an error, or as a run, but never with the process.
+  std::mt19937 random(1);
+  const auto below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
+  int refused = 0;
+  for (int k = 0; k < 400; ++k) {
+    std::string damaged = whole;
+    for (std::size_t changes = 1 + below(8); changes > 0; --changes)
+      damaged[below(damaged.size())] = static_cast<char>(below(256));
+    std::ofstream(path("damaged.h5"), std::ios::binary) << damaged;
+    try {
+      read_run(path("damaged.h5"));
+    } catch (const InputError&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 20);
 }
 
 }  // namespace run_folder_test

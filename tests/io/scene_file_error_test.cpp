@@ -83,7 +83,7 @@ TEST(SceneFileErrors, NameThePlaceAndTheRightWord) {
       {"NaN", "gravity: [0, 0, .nan]", {"4:17: error: gravity: is not a number (NaN)"}},
       {"infinite gravity", "gravity: [0, 0, -.inf]", {"4:17: error: gravity: must be a finite number, got -.inf"}},
       {"duplicate key", "step: {h: 1}\nstep: {h: 2}", {"5:1: error: duplicate key 'step', first used in line 4"}},
-      {"YAML syntax", "step: {h: 1", {"error: YAML: end of map flow not found"}},
+      {"YAML syntax", "step: {h: 1", {"error: YAML: did not find expected ',' or '}' while parsing a flow mapping"}},
       {"tab in YAML", "step:\n\th: 1", {"error: YAML:"}},
       {"plane", "plane: zx", {"4:8: error: plane: 'zx' is none of the choices"}},
 

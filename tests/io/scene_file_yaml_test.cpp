@@ -75,6 +75,35 @@ TEST(SceneFileYaml, ResolvesAliasesAndDefaults) {
   EXPECT_TRUE(equal_yaml(*node.find("c"), parse("{x: 1, y: 2}")));
 }
 
+TEST(SceneFileYaml, BrokenTextIsAnErrorAtItsPlace) {
+  struct Case {
+    std::string text;
+    int line, column;
+    std::string words;
+  };
+  const Case cases[] = {
+      {"- {t: 8}\n, pushes back.\ndeft: 1\n", 2, 1, "YAML: "},  // takes all memory in yaml-cpp 0.7
+      {"a: 1\nb: [1, 2\nc: 3\n", 3, 2, "YAML: "},
+      {"a: *nobody\n", 1, 4, "no value has the anchor 'nobody' before"},
+      {"a: &a [*a]\n", 1, 8, "no value has the anchor 'a' before"},
+      {"a: 1\n---\nb: 2\n", 3, 1, "only one YAML document per file"},
+      {"[1, 2]: 3\n", 1, 1, "a key must be a word or a number"},
+      {"ä: 1\nb: \xE4\n", 2, 4, "is not text in UTF-8 (byte 0xE4)"},
+      {"a: \xC0\xAF\n", 1, 4, "is not text in UTF-8 (byte 0xC0)"},       // a longer form
+      {"a: \xED\xA0\x80\n", 1, 4, "is not text in UTF-8 (byte 0xED)"},  // a surrogate
+      {"a: \x01\n", 1, 4, "YAML: control characters are not allowed"},
+  };
+  for (const Case& broken : cases) {
+    Diagnostics diagnostics;
+    EXPECT_FALSE(parse_yaml(broken.text, "f.yaml", diagnostics).has_value()) << broken.text;
+    ASSERT_EQ(diagnostics.error_count(), 1) << broken.text;
+    const Diagnostic& error = diagnostics.all()[0];
+    EXPECT_NE(error.message.find(broken.words), std::string::npos) << broken.text << error.message;
+    EXPECT_EQ(error.where.line, broken.line) << broken.text << error.message;
+    EXPECT_EQ(error.where.column, broken.column) << broken.text << error.message;
+  }
+}
+
 TEST(SceneFileYaml, RefusesWhatWouldNeverEnd) {
   std::string bomb = "a0: &a0 [x, x]\n";
   for (int i = 1; i < 40; ++i)

@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "deft/core/index.hpp"
 #include "deft/planning/ensemble.hpp"
+#include "deft/planning/feasibility/fingers.hpp"
 #include "deft/planning/feasibility/joint_limits.hpp"
 #include "deft/planning/feasibility/planning_steps.hpp"
 #include "deft/planning/planner.hpp"
@@ -87,6 +90,46 @@ TEST(PlanOptimizer, MakesAPlanThatKeepsToTheLimitsOfSpeed) {
     EXPECT_TRUE(((u - *before).cwiseAbs().array() <= longest.array() + 1e-9).all());
     before = &u;
   }
+}
+
+/// The longest change of a command [m] by which the optimiser moves the box on, 30 cm up, from a plan that all but
+/// rests below it.
+double longest_change_with(const std::string& speed_share) {
+  const scene::Scene scene = pushing_a_little(
+      {"goals.down.box.z=0.8", "configurations.start.hand={y: 0.02, z: -0.1}", "plan.slide_speed=0.4", speed_share});
+  const scene::Scene exact = planning_scene(scene);
+  const Goal goal(exact, scene.spec().goals.front(), exact.settings().plan.wrap_angles);
+  const VectorXd q = exact.initial_configuration(), u = joint_positions(exact, q);
+  const Plan given = check_plan(exact, goal, q, {u + Eigen::Vector2d(0, 0.001)}, {{0, 1, false}});
+  EXPECT_FALSE(given.success);
+  // After a segment it is told to stop, or after far more steps than that takes.
+  int done = 0, asked = 0;
+  PlanOptimizerOptions options{.seed = 1, .threads = 1};
+  options.stop = [&done, &asked] { return done > 0 || ++asked > 50000; };
+  options.on_segment = [&done](int, int, double, double) { ++done; };
+  const PlanOptimizerResult result = optimize_plan(scene, scene.spec().goals.front(), given, options);
+  EXPECT_GT(done, 0);
+  EXPECT_LT(result.cost, 0.5 * result.cost_before);
+  const Plan& plan = result.plan;
+  EXPECT_EQ(plan.q.size(), plan.commands.size() + 1);
+  double longest = 0;
+  const VectorXd* before = &plan.u_start;
+  for (std::size_t k = 0; k < plan.commands.size(); ++k) {
+    const bool moves = object_motion(exact, plan.q[k], plan.q[k + 1]) > 1e-5;
+    if (moves) longest = std::max(longest, (plan.commands[k] - *before).cwiseAbs().maxCoeff());
+    before = &plan.commands[k];
+  }
+  return longest;
+}
+
+TEST(PlanOptimizer, MovesObjectsAtItsShareOfTheSpeed) {
+  // share · 0.4 m/s · 0.1 s; ways that are longer are cut into as few steps as that allows, of more than half of it.
+  const double slow = longest_change_with("optimize.speed_share=0.2"),
+               fast = longest_change_with("optimize.speed_share=0.8");
+  EXPECT_LE(slow, 0.2 * 0.4 * 0.1 + 1e-9);
+  EXPECT_GT(slow, 0.5 * 0.2 * 0.4 * 0.1);
+  EXPECT_LE(fast, 0.8 * 0.4 * 0.1 + 1e-9);
+  EXPECT_GT(fast, 0.5 * 0.8 * 0.4 * 0.1);
 }
 
 TEST(PlanOptimizer, LeavesAPlanThatHoldsAsItIs) {

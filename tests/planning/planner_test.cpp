@@ -113,6 +113,71 @@ TEST(RolloutTree, IsTheSameWhenTheSearchGoesOnInPieces) {
   EXPECT_TRUE(same_tree(whole.nodes(), pieces.nodes()));
 }
 
+/// What a growth of a tree went out from, and what it could have gone out from.
+struct Choice {
+  Node chosen;
+  std::vector<Node> nodes;
+};
+
+/// The choices of a tree that always takes the most promising node.
+std::vector<Choice> choices_with(const std::string& tries_weight) {
+  const scene::Scene scene = planning_scene(
+      test::load_planning("planar_pushing", {"plan.tries_weight=" + tries_weight, "plan.greed=1", "plan.batch=1",
+                                             "goals.down.tolerance={position: 0.00001, rotation: 0.00005}"}));
+  const Goal goal(scene, scene.spec().goals.front(), true);
+  const VectorXd q = scene.initial_configuration();
+  RolloutTree tree(scene, goal, q, joint_positions(scene, q), 1);
+  std::vector<Choice> choices;
+  for (int k = 0; k < 24; ++k) {
+    const std::vector<Node> before = tree.nodes();
+    tree.search({.nodes = 1, .threads = 1, .past_goal = true});
+    Choice choice;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (before[i].kind != NodeKind::kTransit) choice.nodes.push_back(before[i]);
+      if (tree.nodes()[i].tries != before[i].tries) choice.chosen = before[i];
+    }
+    choices.push_back(std::move(choice));
+  }
+  return choices;
+}
+
+bool any_untried(const std::vector<Node>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.tries == 0; });
+}
+
+TEST(RolloutTree, TriesCountAgainstANodeByTheirWeight) {
+  for (const char* weight : {"0", "0.5"}) {
+    const double per_try = std::stod(weight);
+    for (const Choice& choice : choices_with(weight)) {
+      // The distance times 1 + weight · tries, and 1 % of that at the start per regrasp: README.md of the search.
+      const auto score = [&](const Node& node) {
+        const double distance = std::max({node.distance, node.released, 0.00001});
+        return distance * (1 + per_try * node.tries) + 0.01 * choice.nodes.front().distance * node.regrasps;
+      };
+      for (const Node& node : choice.nodes) EXPECT_LE(score(choice.chosen), score(node) + 1e-12) << weight;
+    }
+  }
+}
+
+TEST(RolloutTree, WithoutAWeightOfTriesTheMostPromisingNodeIsTriedAgainAndAgain) {
+  int most = 0, passed_over = 0;
+  for (const Choice& choice : choices_with("0")) {
+    most = std::max(most, choice.chosen.tries);
+    passed_over += choice.chosen.tries > 0 && any_untried(choice.nodes);
+  }
+  EXPECT_GE(most, 5);
+  EXPECT_GE(passed_over, 5);
+}
+
+TEST(RolloutTree, WithAHugeWeightOfTriesNoNodeIsTriedAgainBeforeAllOthers) {
+  int fresh = 0;
+  for (const Choice& choice : choices_with("1e9")) {
+    EXPECT_EQ(choice.chosen.tries > 0, !any_untried(choice.nodes));
+    fresh += choice.chosen.tries == 0;
+  }
+  EXPECT_GE(fresh, 10);
+}
+
 TEST(Plans, BeginWithTheCommandInForce) {
   const scene::Scene scene = test::load_planning("planar_hand", {"plan.step_norm=0.05"});
   const VectorXd q = scene.initial_configuration();

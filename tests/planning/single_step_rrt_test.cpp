@@ -231,6 +231,68 @@ TEST(SingleStepRrt, StartsFromAGraspIfSetSo) {
   for (std::size_t i = 2; i < nodes.size(); ++i) EXPECT_GT(nodes[i].parent, 0);
 }
 
+TEST(SingleStepRrt, GrowsFromAContactOnlyIfItIsToStartWithOne) {
+  for (const char* regrasp : {"plan.regrasp=transit", "plan.regrasp=teleport"}) {
+    for (const bool grasps : {false, true}) {
+      Tree tree("planar_pushing",
+                {regrasp, grasps ? "plan.start_grasp=true" : "plan.start_grasp=false", "plan.goal_bias=0.3"}, 1);
+      const VectorXd q = tree.scene.initial_configuration();
+      ASSERT_EQ(tree.rrt.nodes().size(), grasps ? 2u : 1u);
+      EXPECT_EQ(tree.rrt.nodes().front().q, q);
+      tree.rrt.search({.nodes = 20, .threads = 1, .past_goal = true});
+      const std::vector<Node>& nodes = tree.rrt.nodes();
+      const auto from_start = std::count_if(nodes.begin(), nodes.end(), [](const Node& n) { return n.parent == 0; });
+      EXPECT_GT(nodes.size(), 10u);
+      if (!grasps) {
+        EXPECT_GT(from_start, 0);
+        continue;
+      }
+      // The contact alone comes from the start, where nothing touched.
+      EXPECT_EQ(from_start, 1);
+      EXPECT_EQ(nodes[1].parent, 0);
+      EXPECT_GT((joint_positions(tree.scene, nodes[1].q) - joint_positions(tree.scene, q)).norm(), 0.05);
+      const std::vector<char> all(tree.scene.nu(), 1);
+      const double standoff = tree.scene.settings().plan.standoff_m;
+      Proximity proximity(tree.scene);
+      proximity.place(q);
+      EXPECT_GT(proximity.smallest_gap(all, 1), 50 * standoff);
+      proximity.place(nodes[1].q);
+      EXPECT_GE(proximity.smallest_gap(all, 1), 0);
+      EXPECT_LE(proximity.smallest_gap(all, 1), 2 * standoff);
+      EXPECT_LE(object_motion(tree.scene, q, nodes[1].q), tree.scene.settings().plan.drift_m);
+    }
+  }
+}
+
+TEST(SingleStepRrt, MakesTheRegularizedLeastSquaresItsCommand) {
+  // A finger that touches the box from below, and a goal above.
+  double before = 1e9;
+  for (const char* lambda : {"0", "0.0001", "0.001", "0.03", "1"}) {
+    Tree tree("planar_pushing",
+              {std::string("plan.regularization=") + lambda, "plan.step_norm=10", "plan.goal_bias=1",
+               "plan.grasp_share=0", "plan.batch=1", "configurations.start.hand={y: 0.02, z: -0.1}",
+               "goals.down.box={y: 0.01, z: 0.55, theta: 0.05}"},
+              1);
+    tree.rrt.search({.nodes = 1, .threads = 1, .past_goal = true});
+    ASSERT_EQ(tree.rrt.nodes().size(), 2u);
+    const VectorXd q = tree.scene.initial_configuration(), u = joint_positions(tree.scene, q);
+    const VectorXd du = tree.rrt.nodes()[1].commands.front() - u;
+    // (BᵀB + λI) δu = Bᵀe, B and e weighted, far within all bounds.
+    PlanningSteps steps(tree.scene);
+    Eigen::MatrixXd B;
+    VectorXd c, e;
+    ASSERT_TRUE(steps.linearize(q, u, tree.scene.settings().plan.kappa, c, B));
+    tree.goal.residual(c, tree.goal.q(), e);
+    const Eigen::MatrixXd rows = tree.goal.weights().asDiagonal() * B(tree.goal.rows(), Eigen::all);
+    Eigen::MatrixXd H = rows.transpose() * rows;
+    H.diagonal().array() += std::stod(lambda);
+    EXPECT_LT((du - H.ldlt().solve(rows.transpose() * e)).norm(), 1e-5) << lambda;
+    // The heavier the weight, the shorter the command.
+    EXPECT_LT(du.norm(), before) << lambda;
+    before = du.norm();
+  }
+}
+
 TEST(SingleStepRrt, SaysWhatIsWrongWithItsWeights) {
   EXPECT_THROW(Tree("planar_hand", {"plan.metric_weights=[1, 1]"}, 1), InputError);
 }

@@ -170,6 +170,32 @@ TEST(Transit, KeepsItsDistanceBetweenGrasps) {
             0);
 }
 
+TEST(Transit, OpensTheClearanceWhereItLetsGo) {
+  // From grasps at a millimetre all around the box.
+  for (const double clearance_m : {0.005, 0.05}) {
+    Bench bench("planar_pushing", {"plan.clearance_m=" + std::to_string(clearance_m)});
+    scene::SceneState state = bench.scene.make_state();
+    int released = 0;
+    for (std::uint64_t k = 0; k < 10; ++k) {
+      RandomStream draw(13, k);
+      VectorXd q = bench.scene.initial_configuration();
+      const std::optional<Grasp> grasp = bench.sampler.sample(q, bench.hand.all_fingers(), draw, bench.proximity);
+      if (!grasp) continue;
+      set_joint_positions(bench.scene, grasp->joints, q);
+      ASSERT_LT(smallest_gap(bench.scene, q, state), 0.002);
+      bench.steps.reset();
+      Motion motion{{q, grasp->joints, {}, {}}, {}};
+      ASSERT_TRUE(bench.transit.release(grasp->moves, motion));
+      ++released;
+      // All of it, but no way further than what lets go for good.
+      const double gap = smallest_gap(bench.scene, motion.q, state);
+      EXPECT_GE(gap, clearance_m);
+      EXPECT_LE(gap, 2 * clearance_m);
+    }
+    EXPECT_GE(released, 5);
+  }
+}
+
 TEST(Hand, KnowsWhatTheObjectsOfTheGoalWeigh) {
   EXPECT_NEAR(Bench("allegro_plate").hand.weight_N, 1.0, 1e-9);  // 0.1 kg at 10 m/s²
   EXPECT_EQ(Bench("allegro_pen").hand.weight_N, 0);              // no gravity

@@ -55,9 +55,51 @@ Handle open_attribute(hid_t object, const std::string& name) {
   return {H5Aopen(object, name.c_str(), H5P_DEFAULT), H5Aclose, fmt::format("open the attribute '{}'", name)};
 }
 
+// Behind the name of an attribute with text of variable length: the same in a fixed length. h5py gives people the
+// former as words, but HDF5 keeps it in a heap without a checksum and follows what it says there; this program reads
+// the latter.
+constexpr const char* kFixed = "_fixed";
+constexpr std::size_t kMostText = std::size_t{1} << 28;  // bytes of an attribute
+
 std::size_t attribute_size(const Handle& attribute) {
   const Handle space(H5Aget_space(attribute.get()), H5Sclose, "read the size of an attribute");
   return to_size(std::max<hssize_t>(H5Sget_simple_extent_npoints(space.get()), 0));
+}
+
+Handle fixed_type(std::size_t length) {
+  Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "make a text type");
+  check(H5Tset_size(type.get(), length), "make a text type");
+  check(H5Tset_strpad(type.get(), H5T_STR_NULLPAD), "make a text type");
+  check(H5Tset_cset(type.get(), H5T_CSET_UTF8), "make a text type");
+  return type;
+}
+
+/// There must be a text.
+void write_fixed(hid_t object, const std::string& name, const std::vector<std::string>& texts) {
+  std::size_t longest = 1;
+  for (const std::string& text : texts) longest = std::max(longest, text.size());
+  const Handle type = fixed_type(longest);
+  const Handle attribute = create_attribute(object, name + kFixed, type.get(), list_space(texts.size()));
+  std::string bytes;
+  for (const std::string& text : texts) bytes += text + std::string(longest - text.size(), '\0');
+  check(H5Awrite(attribute.get(), type.get(), bytes.data()), fmt::format("write the attribute '{}'", name + kFixed));
+}
+
+std::vector<std::string> read_fixed(const Handle& attribute, const std::string& name) {
+  const Handle stored(H5Aget_type(attribute.get()), H5Tclose, "read the type of an attribute");
+  const std::size_t count = attribute_size(attribute), length = H5Tget_size(stored.get());
+  if (H5Tget_class(stored.get()) != H5T_STRING || H5Tis_variable_str(stored.get()) > 0 || length == 0 ||
+      count > kMostText / length)
+    throw std::runtime_error(fmt::format("cannot read the attribute '{}': it is not text of a fixed length", name));
+  std::string bytes(count * length, '\0');
+  if (!bytes.empty())
+    check(H5Aread(attribute.get(), stored.get(), bytes.data()), fmt::format("read the attribute '{}'", name));
+  std::vector<std::string> texts(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string padded = bytes.substr(i * length, length);
+    texts[i] = padded.substr(0, padded.find_last_not_of('\0') + 1);
+  }
+  return texts;
 }
 
 }  // namespace
@@ -175,6 +217,7 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
       create_attribute(object, name, type.get(), {H5Screate(H5S_SCALAR), H5Sclose, "make a scalar"});
   const char* pointer = text.c_str();
   check(H5Awrite(attribute.get(), type.get(), &pointer), fmt::format("write the attribute '{}'", name));
+  write_fixed(object, name, {text});
 }
 
 void write_attribute(hid_t object, const std::string& name, const std::vector<std::string>& texts) {
@@ -182,8 +225,9 @@ void write_attribute(hid_t object, const std::string& name, const std::vector<st
   const Handle attribute = create_attribute(object, name, type.get(), list_space(texts.size()));
   std::vector<const char*> pointers;
   for (const std::string& text : texts) pointers.push_back(text.c_str());
-  if (!pointers.empty())
-    check(H5Awrite(attribute.get(), type.get(), pointers.data()), fmt::format("write the attribute '{}'", name));
+  if (pointers.empty()) return;
+  check(H5Awrite(attribute.get(), type.get(), pointers.data()), fmt::format("write the attribute '{}'", name));
+  write_fixed(object, name, texts);
 }
 
 void write_attribute(hid_t object, const std::string& name, const std::vector<std::int32_t>& numbers) {
@@ -193,6 +237,8 @@ void write_attribute(hid_t object, const std::string& name, const std::vector<st
 }
 
 std::vector<std::string> read_texts(hid_t object, const std::string& name) {
+  const Handle fixed = open_attribute(object, name + kFixed);
+  if (fixed.get() >= 0) return read_fixed(fixed, name);
   const Handle attribute = open_attribute(object, name);
   if (attribute.get() < 0) return {};
   const Handle stored(H5Aget_type(attribute.get()), H5Tclose, "read the type of an attribute");

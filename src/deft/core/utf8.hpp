@@ -1,0 +1,20 @@
+#pragma once
+// Text that people write is UTF-8.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace deft {
+
+/// A byte that is no text: where it stands [line and column in characters, from 1], and what is wrong with it.
+struct NotUtf8 {
+  int line, column;
+  std::string message;  // "is not text in UTF-8 (byte 0xE4)"
+};
+
+/// The first byte of a text that is not UTF-8 (RFC 3629: shortest forms, no surrogates, up to U+10FFFF), or zero; nothing
+/// if all is well.
+std::optional<NotUtf8> find_not_utf8(std::string_view text);
+
+}  // namespace deft

@@ -1,0 +1,130 @@
+// Sampled contacts: how often they are tried, and which fingers move to them.
+
+#include "deft/planning/grasps/contact_sampler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "deft/core/index.hpp"
+#include "deft/planning/grasps/baseline_sampler.hpp"
+#include "deft/planning/search/rollout_tree.hpp"
+#include "planning/planning_scenes.hpp"
+
+namespace deft::planning {
+namespace contact_sampler_test {
+
+using Eigen::VectorXd;
+
+/// A scene as a search takes it, and its hand.
+struct Bench {
+  scene::Scene scene;
+  Goal goal;
+  Hand hand;
+
+  Bench(const std::string& name, const std::vector<std::string>& settings)
+      : scene(planning_scene(test::load_planning(name, settings))),
+        goal(scene, scene.spec().goals.front(), false),
+        hand(scene, goal) {}
+};
+
+/// The grasps of so many draws about the start; without a value where none was found.
+std::vector<std::optional<Grasp>> grasps(const std::string& name, const std::vector<std::string>& settings, int draws) {
+  const Bench bench(name, settings);
+  const bool is_baseline = bench.scene.settings().plan.sampler != scene::Sampler::kSurface;
+  const ContactSampler sampler(bench.scene, bench.hand);
+  std::optional<BaselineSampler> baseline;
+  if (is_baseline) baseline.emplace(bench.scene, bench.hand);
+  Proximity proximity(bench.scene);
+  const VectorXd q = bench.scene.initial_configuration();
+  std::vector<std::optional<Grasp>> found;
+  for (int k = 0; k < draws; ++k) {
+    RandomStream draw(4, static_cast<std::uint64_t>(k));
+    found.push_back(baseline ? baseline->sample(q, draw, proximity)
+                             : sampler.sample(q, bench.hand.all_fingers(), draw, proximity));
+  }
+  return found;
+}
+
+struct Sampling { const char *scene, *sampler; };
+class Attempts : public testing::TestWithParam<Sampling> {};
+
+TEST_P(Attempts, GoOnWhereFewerFoundNothingAndChangeNothingElse) {
+  const auto with = [&](const std::string& attempts) {
+    return grasps(GetParam().scene, {std::string("plan.sampler=") + GetParam().sampler, "plan.attempts=" + attempts},
+                  40);
+  };
+  const auto once = with("1"), often = with("20");
+  int found_once = 0, found_often = 0;
+  for (std::size_t k = 0; k < once.size(); ++k) {
+    found_once += once[k].has_value();
+    found_often += often[k].has_value();
+    if (!once[k]) continue;
+    ASSERT_TRUE(often[k].has_value()) << k;
+    EXPECT_EQ(once[k]->joints, often[k]->joints) << k;
+  }
+  EXPECT_GT(found_once, 0);
+  EXPECT_GT(found_often, found_once);
+}
+
+INSTANTIATE_TEST_SUITE_P(Samplers, Attempts,
+                         testing::Values(Sampling{"planar_hand", "surface"}, Sampling{"planar_bimanual", "bimanual"}),
+                         [](const auto& param) { return std::string(param.param.scene); });
+
+TEST(FingerShare, IsHowOftenOneFingerIsChosen) {
+  for (const double share : {0.0, 0.3, 1.0}) {
+    const Bench bench("planar_hand", {"plan.finger_share=" + std::to_string(share)});
+    const ContactSampler sampler(bench.scene, bench.hand);
+    constexpr int kDraws = 2000;
+    int single = 0, first = 0;
+    for (int k = 0; k < kDraws; ++k) {
+      RandomStream draw(6, static_cast<std::uint64_t>(k));
+      const std::vector<int> fingers = sampler.choose_fingers(draw);
+      ASSERT_TRUE(fingers.size() == 1 || fingers == bench.hand.all_fingers());
+      single += fingers.size() == 1;
+      first += fingers == std::vector<int>{0};
+    }
+    // 0.05: more than four standard deviations of so many draws.
+    EXPECT_NEAR(static_cast<double>(single) / kDraws, share, share > 0 && share < 1 ? 0.05 : 0);
+    // Each of the two fingers as often as the other.
+    EXPECT_NEAR(static_cast<double>(first) / kDraws, share / 2, 0.05);
+  }
+}
+
+/// How many fingers the transits of a small tree move: the fewest, the most, and how many transits there are.
+struct MovedFingers { int fewest = 99, most = 0, transits = 0; };
+MovedFingers moved_fingers(const std::string& finger_share) {
+  const Bench bench("planar_hand", {finger_share, "goals.half_turn.tolerance={position: 0.00001, rotation: 0.00005}"});
+  const VectorXd q = bench.scene.initial_configuration();
+  RolloutTree tree(bench.scene, bench.goal, q, joint_positions(bench.scene, q), 1);
+  tree.search({.nodes = 16, .threads = 1});
+  MovedFingers moved;
+  for (const Node& node : tree.nodes()) {
+    if (node.kind != NodeKind::kTransit) continue;
+    const VectorXd& before = tree.nodes()[to_size(node.parent)].u;
+    int fingers = 0;
+    for (const Finger& finger : bench.hand.fingers) {
+      fingers += std::any_of(node.commands.begin(), node.commands.end(),
+                             [&](const VectorXd& u) { return u(finger.commands) != before(finger.commands); });
+    }
+    moved.fewest = std::min(moved.fewest, fingers);
+    moved.most = std::max(moved.most, fingers);
+    ++moved.transits;
+  }
+  return moved;
+}
+
+TEST(FingerShare, RegraspsOfOneFingerLeaveTheCommandsOfTheOther) {
+  const MovedFingers single = moved_fingers("plan.finger_share=1"), all = moved_fingers("plan.finger_share=0");
+  EXPECT_GE(single.transits, 5);
+  EXPECT_EQ(single.fewest, 1);
+  EXPECT_EQ(single.most, 1);
+  EXPECT_GE(all.transits, 5);
+  EXPECT_EQ(all.most, 2);
+}
+
+}  // namespace contact_sampler_test
+}  // namespace deft::planning
