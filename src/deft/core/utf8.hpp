@@ -13,8 +13,8 @@ struct NotUtf8 {
   std::string message;  // "is not text in UTF-8 (byte 0xE4)"
 };
 
-/// The first byte of a text that is not UTF-8 (RFC 3629: shortest forms, no surrogates, up to U+10FFFF), or zero; nothing
-/// if all is well.
+/// The first byte of a text that is not UTF-8 (RFC 3629: shortest forms, no surrogates, up to U+10FFFF), or zero;
+/// nothing if all is well.
 std::optional<NotUtf8> find_not_utf8(std::string_view text);
 
 }  // namespace deft
