@@ -83,16 +83,16 @@ def test_a_benchmark_that_is_cut_short_has_kept_what_it_found(baselines, tmp_pat
 
     monkeypatch.setattr(run_benchmarks, "ROOT", tmp_path)
     monkeypatch.setitem(run_benchmarks.BENCHMARKS, "plants", bench)
-    monkeypatch.setattr(run_benchmarks, "source_of", lambda build, command: SOURCE | {"command": " ".join(command)})
+    monkeypatch.setattr(run_benchmarks, "source_of", lambda build, command: SOURCE | {"command": command})
     with pytest.raises(Failed, match="out of luck"):
         run_benchmarks.run("plants", tmp_path, ["x"], 1, recorded=True, forced=False)
-    assert recording.baseline("plants")["sources"]["x"]["command"] == "plants x"
+    assert recording.baseline("plants")["sources"]["x"]["command"] == "./run bench plants x"
     assert json.loads((tmp_path / "out/bench/plants.json").read_text())["result"] == {"systems": {"x": 1}}
 
 
 def test_a_source_says_all_that_numbers_depend_on():
     build = ROOT / "build/release"
-    source = recording.source_of(build, ["plants", "--quick"])
+    source = recording.source_of(build, "./run bench plants --quick")
     assert source["command"] == "./run bench plants --quick"
     assert source["machine"]["cores"] >= 1 and source["load"] >= 0 and source["compiler"]
     assert source["rivals"]["numpy"]

@@ -1,6 +1,6 @@
 #pragma once
 // A YAML document as a tree of values that remember where they were written. Trees of several files merge into one, and
-// every value keeps its file, line and column. libyaml is included by yaml_parse.cpp only.
+// every value keeps its file, line and column. libyaml is included by yaml_node_parse.cpp only.
 
 #include <optional>
 #include <string>
@@ -56,7 +56,8 @@ YamlNode make_list(std::vector<YamlNode> items);  // a list without a place
 YamlNode make_map();                              // an empty map without a place
 
 /// Parses one document. Syntax errors, several documents, duplicate keys, nesting deeper than 100 and alias bombs are
-/// errors with line and column, and so is text that is not UTF-8. An empty text is null. @returns nothing after an error.
+/// errors with line and column, and so is text that is not UTF-8. An empty text is null. @returns nothing after an
+/// error.
 std::optional<YamlNode> parse_yaml(const std::string& text, const std::string& file, Diagnostics& diagnostics);
 /// Reads and parses a file. @returns nothing after an error (missing, unreadable, not UTF-8 text).
 std::optional<YamlNode> read_yaml_file(const std::string& path, Diagnostics& diagnostics);
