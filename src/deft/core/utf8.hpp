@@ -7,9 +7,10 @@
 
 namespace deft {
 
-/// A byte that is no text: where it stands [line and column in characters, from 1], and what is wrong with it.
+/// A byte that is no text.
 struct NotUtf8 {
-  int line, column;
+  int line;             // from 1
+  int column;           // in characters, from 1
   std::string message;  // "is not text in UTF-8 (byte 0xE4)"
 };
 
