@@ -48,7 +48,7 @@ from reproductions import (
 )
 from reproductions.experiment import Laboratory, Unfounded
 from reproductions.marked import stale_tables, write_tables
-from reproductions.records import difference, measures, name_of, record, write_page
+from reproductions.records import difference, measures, name_of, plain, record, write_page
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 from suites.programs import Failed
@@ -106,9 +106,11 @@ def write(name: str, build: Path, forced: bool) -> None:
         check_recordable(source, name in TIMED)
     with tempfile.TemporaryDirectory() as folder:
         measured = module.measure(Laboratory(build / "deft", Path(folder)))
-        module.draw(measured)
         if measures(module):
-            record(name, source, module.facts(measured))
+            facts = plain(module.facts(measured))
+            module.text(facts)  # before anything is written: its sentences must hold
+            record(name, source, facts)
+        module.draw(measured)
     print(f"{write_page(module)} ({time.perf_counter() - start:.1f} s)", flush=True)
 
 

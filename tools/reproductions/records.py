@@ -40,8 +40,9 @@ def plain(value: Any) -> Any:
 
 
 def record(name: str, source: dict, facts: dict, folder: Path = DATA) -> None:
+    """Writes what `plain` made of the facts of a page."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"page": name, "source": source, "facts": plain(facts)}, indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps({"page": name, "source": source, "facts": facts}, indent=1, ensure_ascii=False, allow_nan=False)
     (folder / f"{name}.json").write_text(text + "\n")
 
 
