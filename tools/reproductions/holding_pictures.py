@@ -56,7 +56,7 @@ def draw_found(study: Study) -> None:
     draw_shares(arrive, study, names, {plant: [study.arrivals(name, "default", plant) for name in names] for plant in study.bar_plants()})
     arrive.axvline(100 * bars["arrive"], color="black", linestyle=":")
     arrive.set_xlabel("of those found, arrive [%]")
-    arrive.legend(loc="lower left")
+    arrive.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=2)
     for row, name in enumerate(names):
         middle, limit = median_of_all(study, name), study.settings["plan"]["time_limit_s"]
         times.plot(middle if math.isfinite(middle) else limit, row, "o" if math.isfinite(middle) else ">", color="C0", markersize=3.5)
@@ -84,7 +84,7 @@ def draw_executed(study: Study) -> None:
             if asked is not None:
                 axes.plot(100 * asked, row, "|", color="black", markersize=9)
         axes.set_xlabel(f"arrive, {simulator} [%]")
-        axes.legend(loc="lower left")
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4)
         if k > 0:
             axes.set_yticks(range(len(names)), [""] * len(names))
     save_figure(figure, "plans_executed")
