@@ -48,11 +48,12 @@ from reproductions import (
 )
 from reproductions.experiment import Laboratory, Unfounded
 from reproductions.marked import stale_tables, write_tables
-from reproductions.records import difference, measures, name_of, plain, record, write_page
+from reproductions.records import data_of, difference, measures, name_of, plain, write_page
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 from suites.programs import Failed
 from suites.recording import check_recordable, source_of
+from suites.recording import write as write_data
 
 PAGES_BY_NAME = {
     name_of(module): module
@@ -101,15 +102,15 @@ GROUPS = {
 def write(name: str, build: Path, forced: bool) -> None:
     """Measures, records and writes one page and its figures. @throws Failed where its numbers would have no source."""
     start, module = time.perf_counter(), PAGES_BY_NAME[name]
-    source = source_of(build, f"./run reproduce {name}")
-    if measures(module) and not forced:
+    source = source_of(build, f"./run reproduce {name}") if measures(module) else None
+    if source and not forced:
         check_recordable(source, name in TIMED)
     with tempfile.TemporaryDirectory() as folder:
         measured = module.measure(Laboratory(build / "deft", Path(folder)))
-        if measures(module):
+        if source:
             facts = plain(module.facts(measured))
             module.text(facts)  # before anything is written: its sentences must hold
-            record(name, source, facts)
+            write_data(data_of(module), {"page": name, "source": source, "facts": facts})
         module.draw(measured)
     print(f"{write_page(module)} ({time.perf_counter() - start:.1f} s)", flush=True)
 

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "deft/core/text_file.hpp"
 #include "json.hpp"
 
 namespace deft::cli {
@@ -28,10 +27,8 @@ std::string shell_word(const std::string& text) {
 
 std::optional<std::string> finished_summary(const std::string& folder, const io::JournalFile& journal) {
   if (static_cast<int>(journal.results().size()) < journal.header().seeds) return std::nullopt;
-  std::ifstream file(std::filesystem::path(folder) / "summary.json");
-  if (!file) return std::nullopt;  // killed just before its end
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  return Json::accept(text) ? std::optional(std::move(text)) : std::nullopt;
+  std::optional<std::string> text = read_file((std::filesystem::path(folder) / "summary.json").string());
+  return text && Json::accept(*text) ? std::move(text) : std::nullopt;  // none: killed just before its end
 }
 
 bool may_go_on(const planning::PlannerResult& result, const io::JournalHeader& run, bool interrupted) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from .programs import ROOT, DeftRuns, Failed, say
+from .programs import ROOT, DeftRuns, Failed, percentile, say
 from .recording import Request
 
 SYSTEMS = {"ball": "allegro_ball", "pen": "allegro_pen", "hand": "planar_hand"}
@@ -14,11 +14,6 @@ VARIANTS = {  # what differs from the scene's own settings
     "one world": ["optimize.corners=0"],
 }
 SEEDS, FIRST_SEED, TIME_LIMIT_S = 50, 1000, 10
-
-
-def percentile(values: list[float], part: float) -> float | None:
-    ordered = sorted(values)
-    return ordered[min(int(part * len(ordered)), len(ordered) - 1)] if ordered else None
 
 
 def optimize_one(runs: DeftRuns, scene: str, seed: int, time_limit_s: float, variants: list[str]) -> dict | None:

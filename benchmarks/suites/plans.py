@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 
-from .programs import Failed, output_of, say
+from .programs import Failed, output_of, percentile, say
 from .recording import Request
 
 LIMIT_S = 60  # of each seed
@@ -71,14 +70,9 @@ def bench_plans(request: Request) -> dict:
                           *fixed, *options, "--json", f"scenes/planning/{scene}.deft.yaml"])  # fmt: skip
         row = json.loads(text)
         found[name] = {**row, "options": [*fixed, *options]}
-        words = [f"{quantile(row[key], share):.3g}" if row[key] else "-" for key, share in (("first_s", 0.5), ("first_s", 0.95), ("steps", 0.5), ("regrasps", 0.5))]  # fmt: skip
+        words = [f"{percentile(row[key], share):.3g}" if row[key] else "-" for key, share in (("first_s", 0.5), ("first_s", 0.95), ("steps", 0.5), ("regrasps", 0.5))]  # fmt: skip
         print(f"{name:26} {row['found']:>4}/{row['seeds']:<4} {words[0]:>14} s {words[1]:>7} s {words[2]:>6} {words[3]:>9}", flush=True)
         for why, count in row["failures"].items():
             print(f"  {count} failed: {why}")
         request.keep({"systems": found, "time_limit_s": LIMIT_S, "first_seed": FIRST_SEED})
     return {"systems": found, "time_limit_s": LIMIT_S, "first_seed": FIRST_SEED}
-
-
-def quantile(values: list[float], share: float) -> float:
-    """The smallest value that at least `share` of them do not exceed."""
-    return sorted(values)[max(math.ceil(share * len(values)) - 1, 0)]

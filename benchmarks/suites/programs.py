@@ -107,6 +107,12 @@ def print_absent(absent: dict) -> None:
         print(f"absent: {who} ({reason.splitlines()[0]})")
 
 
+def percentile(values: list[float], part: float) -> float | None:
+    """One of the values, which about `part` of them do not exceed; None where there is none."""
+    ordered = sorted(values)
+    return ordered[min(int(part * len(ordered)), len(ordered) - 1)] if ordered else None
+
+
 def write_whole(file: Path, text: str) -> None:
     """All of it or nothing: a killed run leaves the file as it was."""
     file.parent.mkdir(parents=True, exist_ok=True)

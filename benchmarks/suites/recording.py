@@ -111,4 +111,4 @@ def record(name: str, source: dict, result: object) -> None:
 
 
 def write(file: Path, content: dict) -> None:
-    write_whole(file, json.dumps(content, indent=1, allow_nan=False) + "\n")
+    write_whole(file, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")

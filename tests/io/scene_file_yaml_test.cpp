@@ -88,6 +88,8 @@ TEST(SceneFileYaml, BrokenTextIsAnErrorAtItsPlace) {
       {"a: &a [*a]\n", 1, 8, "no value has the anchor 'a' before"},
       {"a: 1\n---\nb: 2\n", 3, 1, "only one YAML document per file"},
       {"[1, 2]: 3\n", 1, 1, "a key must be a word or a number"},
+      {"a: {~: 3}\n", 1, 5, "a key must be a word or a number"},
+      {"null: 3\n", 1, 1, "a key must be a word or a number"},
       {"ä: 1\nb: \xE4\n", 2, 4, "is not text in UTF-8 (byte 0xE4)"},
       {"a: \xC0\xAF\n", 1, 4, "is not text in UTF-8 (byte 0xC0)"},      // a longer form
       {"a: \xED\xA0\x80\n", 1, 4, "is not text in UTF-8 (byte 0xED)"},  // a surrogate

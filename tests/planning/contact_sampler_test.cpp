@@ -13,27 +13,16 @@
 #include "deft/planning/grasps/baseline_sampler.hpp"
 #include "deft/planning/search/rollout_tree.hpp"
 #include "planning/planning_scenes.hpp"
+#include "planning/search_bench.hpp"
 
 namespace deft::planning {
 namespace contact_sampler_test {
 
 using Eigen::VectorXd;
 
-/// A scene as a search takes it, and its hand.
-struct Bench {
-  scene::Scene scene;
-  Goal goal;
-  Hand hand;
-
-  Bench(const std::string& name, const std::vector<std::string>& settings)
-      : scene(planning_scene(test::load_planning(name, settings))),
-        goal(scene, scene.spec().goals.front(), false),
-        hand(scene, goal) {}
-};
-
 /// The grasps of so many draws about the start; without a value where none was found.
 std::vector<std::optional<Grasp>> grasps(const std::string& name, const std::vector<std::string>& settings, int draws) {
-  const Bench bench(name, settings);
+  const test::SearchBench bench(test::load_planning(name, settings));
   const bool is_baseline = bench.scene.settings().plan.sampler != scene::Sampler::kSurface;
   const ContactSampler sampler(bench.scene, bench.hand);
   std::optional<BaselineSampler> baseline;
@@ -76,7 +65,7 @@ INSTANTIATE_TEST_SUITE_P(Samplers, Attempts,
 
 TEST(FingerShare, IsHowOftenOneFingerIsChosen) {
   for (const double share : {0.0, 0.3, 1.0}) {
-    const Bench bench("planar_hand", {"plan.finger_share=" + std::to_string(share)});
+    const test::SearchBench bench(test::load_planning("planar_hand", {"plan.finger_share=" + std::to_string(share)}));
     const ContactSampler sampler(bench.scene, bench.hand);
     constexpr int kDraws = 2000;
     int single = 0, first = 0;
@@ -97,7 +86,8 @@ TEST(FingerShare, IsHowOftenOneFingerIsChosen) {
 /// How many fingers the transits of a small tree move: the fewest, the most, and how many transits there are.
 struct MovedFingers { int fewest = 99, most = 0, transits = 0; };
 MovedFingers moved_fingers(const std::string& finger_share) {
-  const Bench bench("planar_hand", {finger_share, "goals.half_turn.tolerance={position: 0.00001, rotation: 0.00005}"});
+  const test::SearchBench bench(test::load_planning(
+      "planar_hand", {finger_share, "goals.half_turn.tolerance={position: 0.00001, rotation: 0.00005}"}));
   const VectorXd q = bench.scene.initial_configuration();
   RolloutTree tree(bench.scene, bench.goal, q, joint_positions(bench.scene, q), 1);
   tree.search({.nodes = 16, .threads = 1});

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "planning/planning_scenes.hpp"
+#include "planning/search_bench.hpp"
 
 namespace deft::planning {
 namespace greedy_rollout_test {
@@ -17,19 +18,11 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 /// A finger that touches a box from below, a little beside its middle; the goal is 5 cm above, and cannot be met.
-struct Bench {
-  scene::Scene scene;
-  Goal goal;
-  Hand hand;
-  PlanningSteps steps;
+struct Bench : test::SearchBench {
   GreedyRollout rollout;
 
   explicit Bench(const std::vector<std::string>& more)
-      : scene(planning_scene(test::load_planning("planar_pushing", settings_with(more)))),
-        goal(scene, scene.spec().goals.front(), true),
-        hand(scene, goal),
-        steps(scene),
-        rollout(goal, hand, steps) {}
+      : SearchBench(test::load_planning("planar_pushing", settings_with(more)), true), rollout(goal, hand, steps) {}
 
   static std::vector<std::string> settings_with(const std::vector<std::string>& more) {
     std::vector<std::string> settings{"configurations.start.hand={y: 0.02, z: -0.1}",

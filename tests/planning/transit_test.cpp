@@ -11,6 +11,7 @@
 #include "deft/planning/ensemble.hpp"
 #include "deft/planning/feasibility/random_stream.hpp"
 #include "planning/planning_scenes.hpp"
+#include "planning/search_bench.hpp"
 
 namespace deft::planning {
 namespace transit_test {
@@ -18,20 +19,13 @@ namespace transit_test {
 using Eigen::VectorXd;
 
 /// What a worker of the planner holds.
-struct Bench {
-  scene::Scene scene;
-  Goal goal;
-  Hand hand;
-  PlanningSteps steps;
+struct Bench : test::SearchBench {
   Proximity proximity;
   ContactSampler sampler;
   Transit transit;
 
   explicit Bench(const std::string& name, const std::vector<std::string>& settings = {})
-      : scene(planning_scene(test::load_planning(name, settings))),
-        goal(scene, scene.spec().goals.front(), false),
-        hand(scene, goal),
-        steps(scene),
+      : SearchBench(test::load_planning(name, settings)),
         proximity(scene),
         sampler(scene, hand),
         transit(hand, steps, proximity) {}

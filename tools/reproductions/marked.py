@@ -7,7 +7,6 @@ from pathlib import Path
 
 from .experiment import ROOT, baseline, record_words, table
 
-FILES = {"plants": "scenes/plants/README.md"}
 PLACE = "(<!-- data: {} -->\n)(.*?)(<!-- end of data -->)"
 
 
@@ -22,14 +21,15 @@ def plants() -> str:
     return f"{lines}\n\nRecorded {record_words(recorded['sources'])}\n" if rows else ""
 
 
-TABLES = {"plants": plants}
+TABLES = {"plants": ("scenes/plants/README.md", plants)}  # by name: the file, and what belongs there
 
 
-def renewed(name: str, root: Path = ROOT) -> tuple[Path, str, str]:
+def renewed(name: str) -> tuple[Path, str, str]:
     """The file of a table, what it holds, and what it should hold. @throws ValueError where the file has no such place."""
-    file = root / FILES[name]
+    relative, made = TABLES[name]
+    file = ROOT / relative
     before = file.read_text()
-    after, count = re.subn(PLACE.format(name), lambda found: found[1] + TABLES[name]() + found[3], before, flags=re.S)
+    after, count = re.subn(PLACE.format(name), lambda found: found[1] + made() + found[3], before, flags=re.S)
     if count != 1:
         raise ValueError(f"{file}: {count} places for data: {name}")
     return file, before, after

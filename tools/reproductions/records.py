@@ -39,19 +39,16 @@ def plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no fact that JSON holds: {value!r}")
 
 
-def record(name: str, source: dict, facts: dict, folder: Path = DATA) -> None:
-    """Writes what `plain` made of the facts of a page."""
-    folder.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"page": name, "source": source, "facts": facts}, indent=1, ensure_ascii=False, allow_nan=False)
-    (folder / f"{name}.json").write_text(text + "\n")
-
-
-def text_of(module: ModuleType, folder: Path = DATA) -> str:
+def text_of(module: ModuleType) -> str:
     """The page as its data have it; runs nothing. @throws Unfounded where a sentence does not hold, FileNotFoundError where nothing was recorded."""
     if not measures(module):
         return module.text(module.measure(Laboratory(Path(), Path()))).strip() + "\n"
-    kept = json.loads((folder / f"{name_of(module)}.json").read_text())
+    kept = json.loads(data_of(module).read_text())
     return f"{module.text(kept['facts']).strip()}\n\nRecorded {record_words([kept['source']])}\n"
+
+
+def data_of(module: ModuleType) -> Path:
+    return DATA / f"{name_of(module)}.json"
 
 
 def file_of(module: ModuleType) -> Path:

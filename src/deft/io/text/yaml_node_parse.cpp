@@ -2,15 +2,12 @@
 #include <yaml.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <string_view>
 #include <utility>
 
-#include "deft/core/utf8.hpp"
+#include "deft/core/text_file.hpp"
 #include "deft/io/text/yaml_node.hpp"
 
 namespace deft::io {
@@ -174,19 +171,18 @@ class Document {
 
   void add_entry(YamlNode& map, const yaml_event_t& event, int depth, std::vector<YamlNode>& defaults) {
     const YamlNode key = node(event, depth);
-    const bool plain = event.type == YAML_SCALAR_EVENT && event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     const Event next(parser_);
     check(next);
     YamlNode value = node(*next, depth);
-    const std::string name = event.type == YAML_SCALAR_EVENT ? text_of(event.data.scalar.value) : key.text;
-    if (key.is_list() || key.is_map()) {
+    if (!key.is_scalar()) {
       diagnostics_.error(key.where, "a key must be a word or a number");
-    } else if (name == "<<" && plain) {
+    } else if (key.text == "<<" && !key.quoted) {
       defaults.push_back(std::move(value));
-    } else if (const YamlEntry* first = map.find_entry(name)) {
-      diagnostics_.error(key.where, fmt::format("duplicate key '{}', first used in line {}", name, first->where.line));
+    } else if (const YamlEntry* first = map.find_entry(key.text)) {
+      diagnostics_.error(key.where,
+                         fmt::format("duplicate key '{}', first used in line {}", key.text, first->where.line));
     } else {
-      map.entries.push_back({name, key.where, std::move(value)});
+      map.entries.push_back({key.text, key.where, std::move(value)});
     }
   }
 
@@ -241,16 +237,9 @@ std::optional<YamlNode> parse_yaml(const std::string& text, const std::string& f
 }
 
 std::optional<YamlNode> read_yaml_file(const std::string& path, Diagnostics& diagnostics) {
-  std::error_code unknown;
-  const bool is_folder = std::filesystem::is_directory(path, unknown);
-  std::ifstream file(path, std::ios::binary);
-  const std::string text =
-      is_folder ? "" : std::string((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (is_folder || !file.is_open() || file.bad()) {
-    diagnostics.error({path, 0, 0}, "cannot be read as a file");
-    return std::nullopt;
-  }
-  return parse_yaml(text, path, diagnostics);
+  if (const std::optional<std::string> text = read_file(path)) return parse_yaml(*text, path, diagnostics);
+  diagnostics.error({path, 0, 0}, "cannot be read as a file");
+  return std::nullopt;
 }
 
 }  // namespace deft::io

@@ -7,12 +7,10 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <string_view>
 
-#include "deft/core/utf8.hpp"
+#include "deft/core/text_file.hpp"
 
 namespace deft::multibody {
 namespace {
@@ -60,17 +58,16 @@ const XMLElement* XmlReader::open() {
     diagnostics_.error(file, "cannot open the model file: there is no such file");
     return nullptr;
   }
-  std::ifstream stream(path_, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(stream)), std::istreambuf_iterator<char>());
-  if (!stream.is_open() || stream.bad()) {
+  const std::optional<std::string> text = read_file(path_);
+  if (!text) {
     diagnostics_.error(file, "cannot open the model file: it cannot be read");
     return nullptr;
   }
-  if (const auto wrong = find_not_utf8(text)) {
+  if (const auto wrong = find_not_utf8(*text)) {
     diagnostics_.error({path_, wrong->line, wrong->column}, wrong->message);
     return nullptr;
   }
-  if (document_.Parse(text.data(), text.size()) != tinyxml2::XML_SUCCESS) {
+  if (document_.Parse(text->data(), text->size()) != tinyxml2::XML_SUCCESS) {
     diagnostics_.error({path_, document_.ErrorLineNum(), 0},
                        fmt::format("not well-formed XML: {}", document_.ErrorName()));
     return nullptr;

@@ -1,6 +1,11 @@
-#include "deft/core/utf8.hpp"
+#include "deft/core/text_file.hpp"
 
 #include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <utility>
 
 namespace deft {
 namespace {
@@ -40,6 +45,14 @@ std::optional<NotUtf8> find_not_utf8(std::string_view text) {
     text.remove_prefix(length);
   }
   return std::nullopt;
+}
+
+std::optional<std::string> read_file(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return file.is_open() && !file.bad() ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
 }  // namespace deft

@@ -1,5 +1,5 @@
 #pragma once
-// Text that people write is UTF-8.
+// Text that people write: files, and whether it is UTF-8.
 
 #include <optional>
 #include <string>
@@ -17,5 +17,8 @@ struct NotUtf8 {
 /// The first byte of a text that is not UTF-8 (RFC 3629: shortest forms, no surrogates, up to U+10FFFF), or zero;
 /// nothing if all is well.
 std::optional<NotUtf8> find_not_utf8(std::string_view text);
+
+/// All bytes of a file; nothing if it is a folder or cannot be read.
+std::optional<std::string> read_file(const std::string& path);
 
 }  // namespace deft
