@@ -33,6 +33,9 @@ if(DEFT_SANITIZE)
   target_compile_options(deft_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   target_link_options(deft_options INTERFACE -fsanitize=address,undefined)
 endif()
+if(DEFT_FUZZ)  # what the fuzzer looks at to see which lines a file reached
+  target_compile_options(deft_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 # Fused multiply-adds would make results depend on the instruction set outside the kernels.
 target_compile_options(deft_options INTERFACE -ffp-contract=off)
 

@@ -296,10 +296,22 @@ def test_mujoco_takes_short_steps_unless_told_otherwise(deft, plan, tmp_path):
         (([], "0.00025"), (["track.mujoco_step=0.002"], "0.001"), (["track.mujoco_step=0.002", "track.plant_step=0.004"], "0.002"))
     ):
         arguments = [argument for setting in settings for argument in ("--set", setting)]
-        done = deft.run("replay", plan, "--plant", "mujoco", *arguments, "--out", tmp_path / str(number), "--json", "--quiet", code=None)
-        if "pip install mujoco-core" in done.stderr:
-            pytest.skip("MuJoCo is not there")
-        assert f"inner step: {step} s at most" in json.loads(done.stdout)["plant"]["settings"][0]
+        done = deft.json("replay", plan, "--plant", "mujoco", *arguments, "--out", tmp_path / str(number), "--quiet", code=None)
+        assert f"inner step: {step} s at most" in done["plant"]["settings"][0]
+
+
+def test_a_plan_arrives_in_mujoco_under_all_disturbances(deft, scenes, tmp_path):
+    """From the search to the other simulator, with new plans where the disturbances need them; open loop does not arrive."""
+    scene, disturbances = scenes / "planning" / "planar_pushing.deft.yaml", scenes / "planning" / "disturb" / "all.yaml"
+    deft.run("plan", scene, "--seed", "3", "--first", "--out", tmp_path / "plan", "--quiet")
+    arguments = (tmp_path / "plan", "--plant", "mujoco", "--disturb", disturbances, "--seeds", "2", "--quiet")
+    done = deft.json("track", *arguments, "--out", tmp_path / "run")
+    assert done["statistics"]["successes"] == 2 and done["plant"]["name"] == "mujoco"
+    assert done["new_plans"] >= 1 and done["held_s"] < 1
+    assert done["final_error"]["position_m"] < 0.005 and done["final_error"]["rotation_rad"] < 0.05
+    alone = deft.json("track", *arguments, "--controller", "open-loop", "--out", tmp_path / "open", code=1)
+    assert alone["statistics"]["successes"] < 2
+    assert alone["final_error"]["position_m"] > done["final_error"]["position_m"]
 
 
 @pytest.mark.parametrize("plant", ["mujoco", "drake"])

@@ -81,7 +81,7 @@ TEST(TrackingMpc, RefusesScenesThatItCannotPredict) {
 }
 
 TEST(TrackingMpc, AWarmPeriodAllocatesNothing) {
-  if (!kCountsAllocations) GTEST_SKIP();
+  if (!kCountsAllocations) GTEST_SKIP() << "a sanitizer owns malloc";
   using Prediction = scene::TrackPrediction;
   using Linearization = scene::TrackLinearization;
   constexpr std::pair<Prediction, Linearization> kKinds[] = {{Prediction::kQuasidynamic, Linearization::kMeasured},

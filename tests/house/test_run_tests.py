@@ -68,6 +68,21 @@ def test_junit_is_counted(outcome):
     assert (count.passed, count.failed, count.skipped) == (1, 2, 1)
 
 
+def test_a_skip_that_nothing_explains_is_a_failure(outcome, tmp_path):
+    count = outcome(f"cat >$REPORT <<'E'\n{GTEST_JSON}\nE\nexit 1")
+    count.refuse_skips(tmp_path)
+    assert (count.passed, count.failed, count.skipped, count.failures[-1]) == (1, 2, 0, "Lemke.Waits skipped itself")
+
+
+def test_a_skip_is_expected_only_where_its_cause_is(tmp_path):
+    for cache, skipped in (("DEFT_SANITIZE:BOOL=OFF", 0), ("DEFT_SANITIZE:BOOL=ON", 1)):
+        (tmp_path / "CMakeCache.txt").write_text(cache)
+        count = run_tests.Count()
+        count.skip("StepPlant.AWarmAdvanceAllocatesNothing")
+        count.refuse_skips(tmp_path)
+        assert (count.skipped, count.failed) == (skipped, 1 - skipped)
+
+
 def test_every_test_file_of_the_tree_belongs_to_a_suite(root, build, tmp_path):
     names = " ".join(" ".join(s.command) for s in run_tests.find_suites(build, tmp_path))
     for module in {p.parent.name for p in (root / "tests").glob("*/*_test.cpp")}:

@@ -8,18 +8,6 @@
 
 namespace deft::plant {
 
-bool testing::has_mujoco() {
-  static const bool there = [] {
-    try {
-      make_plant(PlantKind::kMujoco, test::build(testing::pusher(0.1)), {});
-      return true;
-    } catch (const std::exception&) {
-      return false;
-    }
-  }();
-  return there;
-}
-
 namespace passive_test {
 
 using Eigen::Vector3d;

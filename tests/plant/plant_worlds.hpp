@@ -31,11 +31,15 @@ inline std::string test_name(const ::testing::TestParamInfo<PlantKind>& info) {
   return name;
 }
 
-/// Whether MuJoCo can be loaded here; where it cannot, tests of its plant have nothing to say.
-bool has_mujoco();
+/// Whether the build has MuJoCo. Where it has, its plant is tested: one that does not load is a failure.
+#ifdef DEFT_HAS_MUJOCO
+inline constexpr bool kHasMujoco = true;
+#else
+inline constexpr bool kHasMujoco = false;
+#endif
 
 #define DEFT_SKIP_WITHOUT_MUJOCO(kind) \
-  if ((kind) == PlantKind::kMujoco && !testing::has_mujoco()) GTEST_SKIP() << "MuJoCo is not there"
+  if ((kind) == PlantKind::kMujoco && !testing::kHasMujoco) GTEST_SKIP() << "no MuJoCo at build time"
 
 /// `seconds` in periods of 10 ms with the targets held at u.
 inline void hold(Plant& plant, const Eigen::VectorXd& u, double seconds, double period_s = 0.01) {

@@ -142,7 +142,7 @@ TEST(StepPlant, RefusesWrongSizesPeriodsAndOptions) {
 }
 
 TEST(StepPlant, AWarmAdvanceAllocatesNothing) {
-  if (!kCountsAllocations) GTEST_SKIP();
+  if (!kCountsAllocations) GTEST_SKIP() << "a sanitizer owns malloc";
   const scene::Scene scene = test::build(pusher(0.1));
   for (const PlantKind kind : {PlantKind::kQuasidynamic, PlantKind::kConvexSecondOrder, PlantKind::kStewartTrinkle}) {
     const auto plant = make_plant(kind, scene, {});
