@@ -16,6 +16,15 @@ OPTIMA = {
     "weak_slack": 0.000396,
 }
 SOLVED = {"weak_input", "weak_multipliers"}
+# What is proven at least, whether or not a trajectory is found: rounding may cost the answer, not the bound.
+PROVEN = {
+    "nearly_free_input": 7.843,
+    "nearly_free_input_long": 31.0,
+    "full_working_set": 304.40,
+    "weak_input": 0.999,
+    "weak_multipliers": 0.999,
+    "weak_slack": 0.0,
+}
 
 
 @pytest.mark.parametrize("name", OPTIMA)
@@ -23,7 +32,7 @@ def test_says_nothing_wrong(deft, name):
     result = deft.json("solve", PROBLEMS / f"{name}.json", "--time-limit", "20", code=None)
     optimum = OPTIMA[name]
     assert result["status"] != "Infeasible"
-    assert float(result["solution"]["bound"]) <= optimum * (1 + 1e-4)
+    assert PROVEN[name] <= float(result["solution"]["bound"]) <= optimum * (1 + 1e-4)
     if result["status"] == "Solved":
         assert result["solution"]["cost"] == pytest.approx(optimum, rel=1e-4)
     assert (result["status"] == "Solved") >= (name in SOLVED)
