@@ -33,6 +33,10 @@ if(DEFT_SANITIZE)
   target_compile_options(deft_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   target_link_options(deft_options INTERFACE -fsanitize=address,undefined)
 endif()
+if(DEFT_COVERAGE)  # counters of several threads
+  target_compile_options(deft_options INTERFACE --coverage -fprofile-update=atomic)
+  target_link_options(deft_options INTERFACE --coverage)
+endif()
 if(DEFT_FUZZ)  # what the fuzzer looks at to see which lines a file reached
   target_compile_options(deft_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
