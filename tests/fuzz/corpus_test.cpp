@@ -22,7 +22,8 @@ class Corpus : public ::testing::TestWithParam<Reader> {};
 TEST_P(Corpus, EveryFileEndsInAnAnswerOrInAnError) {
   const ReadingFolder folder;
   int right = 0, wrong = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(DEFT_SOURCE_DIR "/tests/fuzz/corpus/" + std::string(GetParam().name))) {
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(DEFT_SOURCE_DIR "/tests/fuzz/corpus/" + std::string(GetParam().name))) {
     std::ifstream stream(entry.path(), std::ios::binary);
     const std::vector<char> bytes(std::istreambuf_iterator<char>(stream), {});
     const auto start = std::chrono::steady_clock::now();

@@ -74,11 +74,16 @@ void read_run(const std::string& path) {
 }
 
 constexpr std::array kReaders{
-    Reader{"scene", "scene.deft.yaml", read_scene},   Reader{"q_sys", "scene.yml", read_scene},
-    Reader{"directives", "scene.dmd.yaml", read_scene}, Reader{"urdf", "model.urdf", read_model},
-    Reader{"sdf", "model.sdf", read_model},           Reader{"obj", "mesh.obj", read_mesh},
-    Reader{"stl", "mesh.stl", read_mesh},             Reader{"dae", "mesh.dae", read_mesh},
-    Reader{"problem", "problem.json", read_problem},  Reader{"solve", "problem.json", solve_problem},
+    Reader{"scene", "scene.deft.yaml", read_scene},
+    Reader{"q_sys", "scene.yml", read_scene},
+    Reader{"directives", "scene.dmd.yaml", read_scene},
+    Reader{"urdf", "model.urdf", read_model},
+    Reader{"sdf", "model.sdf", read_model},
+    Reader{"obj", "mesh.obj", read_mesh},
+    Reader{"stl", "mesh.stl", read_mesh},
+    Reader{"dae", "mesh.dae", read_mesh},
+    Reader{"problem", "problem.json", read_problem},
+    Reader{"solve", "problem.json", solve_problem},
     Reader{"run", "run.h5", read_run},
 };
 

@@ -10,8 +10,8 @@ namespace deft::fuzz {
 
 /// One kind of file, and the code that reads it.
 struct Reader {
-  const char* name;                      // folder of its files under tests/fuzz/corpus
-  const char* file;                      // what a file is called before it is read: readers look at the ending
+  const char* name;                       // folder of its files under tests/fuzz/corpus
+  const char* file;                       // what a file is called before it is read: readers look at the ending
   void (*read)(const std::string& path);  // @throws InputError where the file is wrong
 };
 

@@ -21,7 +21,36 @@ def plants() -> str:
     return f"{lines}\n\nRecorded {record_words(recorded['sources'])}\n" if rows else ""
 
 
-TABLES = {"plants": ("scenes/plants/README.md", plants)}  # by name: the file, and what belongs there
+def coverage() -> str:
+    """Share of the lines of each module that the tests reach."""
+    recorded = baseline("coverage")
+    if not recorded:
+        return ""
+    rows = [[name, str(count["lines"]), f"{100 * count['reached'] / count['lines']:.1f} %"] for name, count in recorded["modules"].items()]
+    absent = ", ".join(f"`{name}`" for name in recorded["absent"])
+    left_out = f" Left out, since the processor cannot run it: {absent}." if absent else ""
+    return f"{table(['module', 'lines', 'reached'], rows)}\n\nRecorded {record_words(recorded['sources'])}{left_out}\n"
+
+
+def mutants() -> str:
+    """Planted faults that the tests noticed, and those that they did not."""
+    recorded = baseline("mutants")
+    if not recorded:
+        return ""
+    counted = recorded["planted"] - recorded["argued"]
+    lines = [
+        f"{recorded['noticed']} of {counted} noticed; {recorded['argued']} more change nothing that a user sees (`tests/mutants.json`)."
+    ]
+    rows = [[f"{s['file']}:{s['line']}", s["kind"], f"`{s['before'].strip()}`"] for s in recorded["survivors"]]
+    survivors = table(["not noticed", "fault", "line"], rows) + "\n\n" if rows else ""
+    return f"{lines[0]}\n\n{survivors}Recorded {record_words(recorded['sources'])}\n"
+
+
+TABLES = {
+    "plants": ("scenes/plants/README.md", plants),
+    "coverage": ("tests/README.md", coverage),
+    "mutants": ("tests/README.md", mutants),
+}  # by name: the file, and what belongs there
 
 
 def renewed(name: str) -> tuple[Path, str, str]:
