@@ -11,7 +11,14 @@ from checker.drawn import limit_surface_scene
 from checker.drawn_mechanisms import mechanism_scene
 
 EXIT = {"Completed": 0, "Infeasible": 1, "Unbounded": 1}
-SEEDS = {"limit-surface": range(30), "perfect-tracking": range(8), "impedance": range(8), "stewart-trinkle": range(8)}
+SEEDS = {
+    "convex": range(20),
+    "convex-second-order": range(12),
+    "limit-surface": range(30),
+    "perfect-tracking": range(8),
+    "impedance": range(8),
+    "stewart-trinkle": range(8),
+}
 
 
 def simulate(deft, scene, out, steps):
@@ -32,9 +39,10 @@ def test_every_step_obeys_the_laws(deft, tmp_path, model, seed):
     assert not report.wrong, "\n".join(report.wrong[:5])
 
 
-def test_the_check_finds_what_is_wrong(deft, tmp_path):
+@pytest.mark.parametrize("model", ["limit-surface", "convex", "convex-second-order"])
+def test_the_check_finds_what_is_wrong(deft, tmp_path, model):
     """Forces, motions and gaps that are off by a millionth are noticed."""
-    scene = limit_surface_scene(0, tmp_path)
+    scene = limit_surface_scene(0, tmp_path) if model == "limit-surface" else mechanism_scene(0, tmp_path, model)
     path = tmp_path / "out"
     simulate(deft, scene, path, 12)
     for spoil in ("force", "motion", "gap", "friction"):
@@ -49,7 +57,7 @@ def test_the_check_finds_what_is_wrong(deft, tmp_path):
             run.contacts["gap_start"][busiest] += 1e-6
         else:
             run.contacts["mu"][busiest] += 1e-6
-        assert check_run(scene, run, "limit-surface", uniqueness=False).wrong, spoil
+        assert check_run(scene, run, model, uniqueness=False).wrong, spoil
 
 
 def test_problems_agree_with_all_modes(deft, tmp_path):

@@ -1,5 +1,5 @@
 """Scenes drawn at random, seeded: objects on a ground, pushed and squeezed by fingers on springs, in a plane or in space, for the models
-`perfect-tracking`, `impedance` and `stewart-trinkle`.
+`convex`, `convex-second-order`, `perfect-tracking`, `impedance` and `stewart-trinkle`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from .drawn import write
+from .equations import WITH_MOMENTUM
 from .outlines import FRAMES
 
 UP = {"xy": 1, "yz": 2, "xz": 2, None: 2}
@@ -21,7 +22,7 @@ def mechanism_scene(seed: int, folder: Path, model: str) -> Path:
     plane = [None, "xy", "xz", "yz"][rng.integers(4)]
     up = UP[plane]
     sideways = [i for i in (range(3) if plane is None else FRAMES[plane]) if i != up]
-    second = model == "stewart-trinkle"
+    second = model in WITH_MOMENTUM
     h = float(rng.choice([0.001, 0.005, 0.02] if second else [0.005, 0.02, 0.1]))
     friction = lambda: float(rng.choice([0, 0.2, 0.5, 1, 2]))  # noqa: E731
     doc: dict = {
@@ -45,7 +46,7 @@ def mechanism_scene(seed: int, folder: Path, model: str) -> Path:
         doc["plane"] = plane
     else:
         doc["step"]["rays"] = int(rng.choice([4, 6, 8]))
-    if rng.random() < 0.4:
+    if rng.random() < 0.4 and not model.startswith("convex"):
         doc["step"]["uniqueness"] = "check"
     doc["bodies"]["ground"] = {
         "shape": {"half_space": {"normal": [float(x) for x in np.eye(3)[up]], "offset": 0.0}},
@@ -110,6 +111,14 @@ def mechanism_scene(seed: int, folder: Path, model: str) -> Path:
         doc["commands"]["knots"] += [{"t": 0, name: start[name]}, {"t": 8 * h, name: [float((p + into)[a]) for a in axes]}]
         if rng.random() < 0.3:
             doc["commands"]["knots"].append({"t": 16 * h, name: [float((p + into + 0.02 * np.eye(3)[up])[a]) for a in axes]})
+    if model.startswith("convex"):
+        doc["step"] |= convex_settings(np.random.default_rng(seed + 1), second)
     if not doc["robots"]:
         return mechanism_scene(seed + 1_000_000, folder, model)
     return write(folder / f"{model}_{seed}.deft.yaml", doc)
+
+
+def convex_settings(rng: np.random.Generator, second: bool) -> dict:
+    """Cones or pyramids, the law of friction, and for first order with and without the momentum of a step."""
+    settings = {"cone": ["pyramid", "cone"][rng.integers(2)], "friction_law": ["associated", "associated", "coulomb"][rng.integers(3)]}
+    return settings if second else settings | {"dynamics": ["quasistatic", "quasidynamic"][rng.integers(2)]}

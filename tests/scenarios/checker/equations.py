@@ -3,7 +3,8 @@
   L δ = r + S Jᵀf,   φ⁺ = φ + J_n δ,   s = J_t δ,
 
 δ the displacement of the step, f the contact forces [N]. Objects on supports: δ = h A Jᵀf; velocity-controlled robots: δ = h(u + c B Jᵀf);
-springs: K δ = K(u − q) + Jᵀf; perfect tracking: δ = u − q; objects of both: 0 = τ + Jᵀf; with momentum: M/h² δ = M v/h + τ − C v + Jᵀf.
+springs: K δ = K(u − q) + Jᵀf; perfect tracking: δ = u − q; objects of both: 0 = τ + Jᵀf; from rest: M_u/h² δ = τ + Jᵀf; with momentum:
+M/h² δ = M v/h + τ − C v + Jᵀf.
 """
 
 from __future__ import annotations
@@ -122,10 +123,13 @@ def inertia_and_bias(world: World, q: np.ndarray, v: np.ndarray, places: dict[st
     return M, bias, weight
 
 
+WITH_MOMENTUM = ("stewart-trinkle", "convex-second-order")
+
+
 def springs_and_masses(world: World, model: str, q: np.ndarray, v: np.ndarray, u: np.ndarray, places: dict[str, Place]) -> tuple:
-    """L, r, S of perfect tracking, impedance and Stewart and Trinkle's model."""
+    """L, r, S of the convex models, perfect tracking, impedance and Stewart and Trinkle's model."""
     h, nv = world.h, world.nv
-    M, bias, weight = inertia_and_bias(world, q, v if model == "stewart-trinkle" else np.zeros(nv), places)
+    M, bias, weight = inertia_and_bias(world, q, v if model in WITH_MOMENTUM else np.zeros(nv), places)
     L, r, S = np.zeros((nv, nv)), np.zeros(nv), np.eye(nv)
     here = np.zeros(nv)
     for name, robot in world.robots.items():
@@ -137,9 +141,13 @@ def springs_and_masses(world: World, model: str, q: np.ndarray, v: np.ndarray, u
             L[columns, columns], r[columns], S[columns, columns] = 1, u[columns] - here[columns], 0
         else:
             L[columns, columns], r[columns] = K, K * (u[columns] - here[columns])
-    if model == "stewart-trinkle":
+    if model in WITH_MOMENTUM:
         L += M / h**2
         r += M @ v / h - bias
+    elif model == "convex" and world.step.get("dynamics", "quasidynamic") == "quasidynamic":
+        for b in world.objects:
+            block = np.ix_(world.columns(b.model), world.columns(b.model))
+            L[block] += M[block] / h**2
     for b in world.objects:
         r += weight.get(b.model, 0)
     return L, r, S
