@@ -36,16 +36,27 @@ def add_geoms(element: ET.Element, body: Body) -> None:
 
 
 def robot_model(
-    name: str, root_rpy, root_at, stiffness: float, damping: float, object_geom: dict, object_at, options: dict, gravity: float
+    name: str,
+    root_rpy,
+    root_at,
+    stiffness: float,
+    damping: float,
+    object_geom: dict,
+    object_at,
+    options: dict,
+    gravity: float,
+    contact: dict | None = None,
 ) -> str:
     """A robot of `kinematics.yaml` on position servos and one free object. Robots carry their own weight, as in deft.
 
     @param object_geom  attributes of the object's geom (type, size, mass); friction 1.   @param options  attributes of <option>
+    @param contact  of all geoms, for example solref
     @param damping  of every joint [N·m·s/rad, N s/m]: deft's quasidynamic robots have no inertia, these need damping instead
     """
     root = ET.Element("mujoco")
     ET.SubElement(root, "compiler", angle="radian", eulerseq="XYZ", inertiafromgeom="auto", boundmass="0")
     ET.SubElement(root, "option", gravity=f"0 0 {-gravity}", **options)
+    ET.SubElement(ET.SubElement(root, "default"), "geom", contact or {})
     world, actuators = ET.SubElement(root, "worldbody"), ET.Element("actuator")
     elements = {"world": world, None: world}
     for body in expand_model(load_data(), name):
@@ -74,7 +85,7 @@ def robot_model(
     return ET.tostring(root, encoding="unicode")
 
 
-def gripper_cube(options: dict) -> str:
+def gripper_cube(options: dict, contact: dict | None = None) -> str:
     """scenes/gripper_cube."""
     return robot_model(
         "gripper_parallel",
@@ -86,10 +97,11 @@ def gripper_cube(options: dict) -> str:
         [0, 0, 0.21],
         options,
         9.81,
+        contact,
     )
 
 
-def allegro_ball(options: dict) -> str:
+def allegro_ball(options: dict, contact: dict | None = None) -> str:
     """scenes/allegro_ball."""
     return robot_model(
         "allegro_right",
@@ -101,4 +113,5 @@ def allegro_ball(options: dict) -> str:
         [-0.081, 0.001, 0.071],
         options,
         10.0,
+        contact,
     )

@@ -54,7 +54,7 @@ def bench_holding(request: Request) -> dict:
     rows += found["rows"]
     print(f"P11: how far a held object moves in {seconds:g} s")
     for row in rows:
-        note = f"dropped after {row['seconds']:.1f} s" if row["dropped"] else ""
+        note = "never held" if row.get("never_held") else f"dropped after {row['seconds']:.1f} s" if row["dropped"] else ""
         print(f"{row['scene']:14} {row['who']:40} {1e6 * row['drift_m']:12.3g} µm {row['um_per_s']:12.3g} µm/s  {note}")
     print_absent(found["absent"])
     return {"rows": rows, "absent": found["absent"]}

@@ -11,6 +11,7 @@ from .programs import output_of, peers, print_absent, say
 from .recording import Request
 
 DURATION_S = 2.0
+LOST_M = 0.05  # a ball that ends farther from where the fine run has it was never held
 SCENE = "scenes/allegro_ball/scene.deft.yaml"
 EXACT = "step.kappa=.inf"
 SECOND_ORDER = ("step.model=convex-second-order", "step.joint_damping=1")
@@ -48,14 +49,15 @@ def bench_simulators(request: Request) -> dict:
     found = peers("simulator_peers.py")
     rows += found["rows"]
     print(f"P2: a hand closes on a ball in {DURATION_S:g} s; the ball's pose against deft, second order, h = {1e3 * REFERENCE[0]:g} ms")
-    print(f"{'who':34} {'ms/step':>9} {'real-time factor':>17} {'Δ position mm':>14} {'Δ angle °':>10}")
+    print(f"{'who':52} {'ms/step':>9} {'real-time factor':>17} {'Δ position mm':>14} {'Δ angle °':>10}")
     for row in rows:
         row["real_time_factor"] = DURATION_S / row["seconds"]
         row["position_error_m"] = float(np.linalg.norm(np.subtract(row["position"], reference["position"])))
         row["angle_error_rad"] = angle_between(row["quat_wxyz"], reference["quat_wxyz"])
+        note = "  diverged" if row.get("diverged") else "  never held" if row["position_error_m"] > LOST_M else ""
         print(
-            f"{row['who']:34} {1e3 * row['seconds'] / row['steps']:9.4f} {row['real_time_factor']:17.1f} {1e3 * row['position_error_m']:14.2f} "
-            f"{np.degrees(row['angle_error_rad']):10.2f}"
+            f"{row['who']:52} {1e3 * row['seconds'] / row['steps']:9.4f} {row['real_time_factor']:17.1f} {1e3 * row['position_error_m']:14.2f} "
+            f"{np.degrees(row['angle_error_rad']):10.2f}{note}"
         )
     print_absent(found["absent"])
     return {"rows": rows, "reference": reference, "absent": found["absent"]}
