@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """MuJoCo on scenes/pick_and_place: repeats the commands of a run folder and prints the red cube's path as JSON.
 
-Usage: mujoco_pick_and_place.py RUN --step H [--every 0.1] [--deft PROGRAM]
+Usage: mujoco_pick_and_place.py RUN --step H [--every 0.1] [--contact advised] [--deft PROGRAM]
 
 Arm and gripper come from the page that the scene's model files are written from, cubes, stiffness and friction from the scene. Joints are
-springs with damping D = step.joint_damping, or max(2ζ√(K M_ii), K · lag) with ζ = 1, lag 10 ms. Contacts are as hard as MuJoCo advises for
-its step: time constant max(2 ms, 2 h), impedance 0.99 … 0.9999, impratio 100, elliptic cones with torsion off.
+springs with damping D = step.joint_damping, or max(2ζ√(K M_ii), K · lag) with ζ = 1, lag 10 ms. Torsion is off. Contacts: `default`;
+`advised`, as hard as MuJoCo advises for its step: time constant max(2 ms, 2 h), impedance 0.99 … 0.9999, impratio 100, elliptic cones; `plant`, the
+best that we know, those of deft's own plant (src/deft/plant/mujoco_model.cpp).
 """
 
 from __future__ import annotations
@@ -43,13 +44,26 @@ def add_robot(root: ET.Element, model: str, name: str, at: list[float]) -> ET.El
     return element
 
 
-def model_xml(run: PlantScene, h: float) -> str:
+def contact_settings(name: str, h: float) -> tuple[dict, dict]:
+    """Attributes of <option> and of all geoms."""
+    exact = {"cone": "elliptic", "tolerance": "1e-12", "iterations": "100"}
+    return {
+        "default": ({"integrator": "implicitfast"}, {}),
+        "advised": (
+            {"integrator": "implicitfast", "impratio": "100", **exact},
+            {"solref": text([max(0.002, 2 * h), 1]), "solimp": "0.99 0.9999 0.001 0.5 2"},
+        ),
+        "plant": ({"integrator": "discrete", "impratio": "1e5", **exact}, {"solref": "0.001 1", "solimp": "0.1 0.9999 0.0001 0.5 2"}),
+    }[name]
+
+
+def model_xml(run: PlantScene, h: float, contact: str) -> str:
     """The scene as MJCF. Robots (bit 1) meet objects (bit 2) and not themselves; objects meet everything."""
     scene, root = run.scene, ET.Element("mujoco")
     ET.SubElement(root, "compiler", angle="radian", eulerseq="XYZ", inertiafromgeom="auto", boundmass="0")
-    ET.SubElement(root, "option", timestep=repr(h), gravity=text(scene["gravity"]), integrator="implicitfast", cone="elliptic", impratio="100",
-                  tolerance="1e-12", iterations="100")  # fmt: skip
-    ET.SubElement(ET.SubElement(root, "default"), "geom", solref=text([max(0.002, 2 * h), 1]), solimp="0.99 0.9999 0.001 0.5 2", condim="3")
+    option, geom = contact_settings(contact, h)
+    ET.SubElement(root, "option", timestep=repr(h), gravity=text(scene["gravity"]), **option)
+    ET.SubElement(ET.SubElement(root, "default"), "geom", condim="3", **geom)
     world = ET.SubElement(root, "worldbody")
     hand = add_robot(world, "iiwa7", "iiwa", [0, 0, 0])
     add_robot(hand, "gripper_parallel", "gripper", [0, 0, FLANGE_M])
@@ -82,10 +96,10 @@ def set_ground_friction(run: PlantScene, model) -> None:
     model.geom_priority[ground] = 1
 
 
-def simulate(run: PlantScene, h: float, every: float) -> dict:
+def simulate(run: PlantScene, h: float, every: float, contact: str) -> dict:
     import mujoco
 
-    model = mujoco.MjModel.from_xml_string(model_xml(run, h))
+    model = mujoco.MjModel.from_xml_string(model_xml(run, h, contact))
     set_ground_friction(run, model)
     data = mujoco.MjData(model)
     joints = [model.joint(name) for name in run.names_u]
@@ -133,9 +147,10 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("--step", type=float, required=True)
     parser.add_argument("--every", type=float, default=0.1)
+    parser.add_argument("--contact", choices=("default", "advised", "plant"), default="advised")
     parser.add_argument("--deft", type=Path, default=Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build/release")) / "deft")
     given = parser.parse_args()
-    print(json.dumps(simulate(read_run(given.run, given.deft), given.step, given.every)))
+    print(json.dumps(simulate(read_run(given.run, given.deft), given.step, given.every, given.contact)))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -16,6 +17,8 @@ SCENE = ROOT / "scenes/pick_and_place/scene.deft.yaml"
 EVERY_S = 0.1  # of the recorded paths, and between the knots that are played
 TRUTH_S, HALVED_S = 1e-4, 5e-5  # MuJoCo's steps of the ground truth and of the check that it has converged
 STEPS_S = {"MuJoCo": (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
+           "MuJoCo, default": (1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
+           "MuJoCo, as deft's plant": (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
            "Drake, SAP": (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
            "deft, convex-second-order": (1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1)}  # fmt: skip
 
@@ -64,7 +67,8 @@ class Bench:
             output_of([self.deft, "sim", str(SCENE), "--h", repr(EVERY_S), "--out", str(self.commands), "--force", "--quiet"])
 
     def kept(self, who: str, h: float, run) -> dict:
-        file = self.work / f"{who.replace(', ', '-').replace(' ', '-')}-{h:g}.json"
+        name = "-".join(re.findall(r"[\w]+", who))
+        file = self.work / f"{name}-{h:g}.json"
         if not file.exists():
             say(f"{who}, h = {h:g} s")
             part = file.with_suffix(".part")
@@ -72,9 +76,12 @@ class Bench:
             part.rename(file)
         return json.loads(file.read_text())
 
-    def mujoco(self, h: float) -> dict:
-        return json.loads(output_of([sys.executable, str(ROOT / "benchmarks/peers/mujoco_pick_and_place.py"), str(self.commands), "--step", repr(h),
-                                     "--every", repr(EVERY_S), "--deft", self.deft]))  # fmt: skip
+    def mujoco(self, contact: str):
+        def run(h: float) -> dict:
+            command = [sys.executable, str(ROOT / "benchmarks/peers/mujoco_pick_and_place.py"), str(self.commands), "--step", repr(h)]
+            return json.loads(output_of([*command, "--every", repr(EVERY_S), "--contact", contact, "--deft", self.deft]))
+
+        return run
 
     def drake(self, h: float) -> dict:
         folder = self.work / f"drake-{h:g}"
@@ -116,8 +123,9 @@ class Bench:
 def bench_error_against_h(request: Request) -> dict:
     """Rows per simulator and step; the ground truth's path."""
     bench, rows, absent = Bench(request.build), [], {}
-    truth, halved = (bench.kept("MuJoCo", h, bench.mujoco) for h in (TRUTH_S, HALVED_S))
-    runs = {"MuJoCo": bench.mujoco, "Drake, SAP": bench.drake, "deft, convex-second-order": bench.second_order(truth["damping"])}
+    truth, halved = (bench.kept("MuJoCo", h, bench.mujoco("advised")) for h in (TRUTH_S, HALVED_S))
+    runs = {"MuJoCo": bench.mujoco("advised"), "MuJoCo, default": bench.mujoco("default"), "MuJoCo, as deft's plant": bench.mujoco("plant"),
+            "Drake, SAP": bench.drake, "deft, convex-second-order": bench.second_order(truth["damping"])}  # fmt: skip
     for who, run in runs.items():
         for h in sorted(STEPS_S[who], reverse=True):
             try:
