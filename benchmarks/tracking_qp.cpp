@@ -1,23 +1,26 @@
 // Quadratic programs of tracking controllers: a sequence of neighbouring programs over a horizon, as a control loop
 // meets them, solved cold and from the last solution. Made up, but of the sizes and the shape of the real ones.
 //
-//   tracking_qp [--count N] [--dump FILE --dump-count N --which NAME]
+//   tracking_qp [--count N]
 //
-// --dump writes programs for benchmarks/peers/tracking_qp_peers.py: text headers, then doubles.
+// The rivals that were built (benchmarks/rivals) solve the first hundred programs in the same process: dense ones the
+// condensed program, whose making is not timed, HPIPM the stages as they are.
 
 #include <fmt/core.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "deft/core/index.hpp"
 #include "deft/math/random.hpp"
 #include "deft/solvers/horizon/qp_solver.hpp"
+#include "support/horizon_forms.hpp"
 
 namespace {
 
@@ -28,6 +31,7 @@ using solvers::horizon::HorizonQp;
 using solvers::horizon::HorizonStage;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kRivalPrograms = 100;  // dense ones take seconds for some
 
 struct Source {
   std::uint64_t seed;
@@ -159,81 +163,105 @@ void time_solve(solvers::horizon::HorizonQpSolver& solver, const HorizonQp& qp,
   times.unsolved += solution.status != solvers::horizon::HorizonStatus::kSolved;
 }
 
-void write(std::FILE* file, const char* name, const MatrixXd& m) {
-  fmt::print(file, "{} {} {}\n", name, m.rows(), m.cols());
-  std::fwrite(m.data(), sizeof(double), to_size(m.size()), file);
+/// One way of solving a program, and what it took.
+struct Contender {
+  std::string name;
+  std::function<bool(VectorXd& u)> solve;  // the program that was set last; whether it is solved
+  Times times;
+  double farthest = 0;  // of inputs from ours
+};
+
+/// A program in the forms that rivals take.
+struct Forms {
+  benchmarks::DenseProgram dense;
+  benchmarks::StageProgram stages;
+};
+
+std::vector<Contender> rivals_of(const Forms& forms) {
+  std::vector<Contender> all;
+#ifdef DEFT_WITH_RIVALS
+  for (auto& made : benchmarks::make_rivals()) {
+    const std::shared_ptr<benchmarks::Rival> rival = std::move(made);
+    all.push_back({rival->name(),
+                   [rival, &forms](VectorXd& u) {
+                     VectorXd z(forms.dense.n);
+                     const bool solved = rival->solve(forms.dense, z.data());
+                     u = z.head(u.size());
+                     return solved;
+                   },
+                   {}});
+  }
+  for (auto& made : benchmarks::make_stage_rivals()) {
+    const std::shared_ptr<benchmarks::StageRival> rival = std::move(made);
+    all.push_back({rival->name(), [rival, &forms](VectorXd& u) { return rival->solve(forms.stages, u.data()); }, {}});
+  }
+#else
+  (void)forms;
+#endif
+  return all;
 }
 
-/// A program and its inputs by this solver, all matrices by columns.
-void dump(std::FILE* file, const HorizonQp& qp, const solvers::horizon::HorizonSolution& solution) {
-  write(file, "x_start", qp.x_start);
-  for (std::size_t t = 0; t < qp.stages.size(); ++t) {
-    const HorizonStage& s = qp.stages[t];
-    write(file, "Q", s.Q);
-    write(file, "q", s.q);
-    write(file, "X", s.X);
-    write(file, "d", s.d);
-    write(file, "rho", s.rho);
-    if (t + 1 == qp.stages.size()) break;
-    write(file, "A", s.A);
-    write(file, "B", s.B);
-    write(file, "c", s.c);
-    write(file, "S", s.S);
-    write(file, "s", s.s);
-    write(file, "lower", s.lower);
-    write(file, "upper", s.upper);
-    write(file, "U", s.U);
-    write(file, "u", solution.u[t]);
+/// Solves the program by each rival and notes how far its inputs are from ours.
+void time_rivals(std::vector<Contender>& rivals, const solvers::horizon::HorizonSolution& ours) {
+  const Eigen::Index nu = ours.u.front().size();
+  VectorXd reference(nu * static_cast<Eigen::Index>(ours.u.size())), u(reference.size());
+  for (std::size_t t = 0; t < ours.u.size(); ++t) reference.segment(static_cast<Eigen::Index>(t) * nu, nu) = ours.u[t];
+  for (Contender& rival : rivals) {
+    const double begin = cpu_ms();
+    const bool solved = rival.solve(u);
+    rival.times.ms.push_back(cpu_ms() - begin);
+    rival.times.unsolved += !solved;
+    if (solved) rival.farthest = std::max(rival.farthest, (u - reference).lpNorm<Eigen::Infinity>());
   }
-  fmt::print(file, "end 0 0\n");
+}
+
+void print_row(const char* family, const std::string& name, Times& t) {
+  double mean = 0;
+  for (const double ms : t.ms) mean += ms / static_cast<double>(t.ms.size());
+  fmt::print("{:<16}{:<28}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>10}", family, name, t.at(0.5), t.at(0.99), t.at(1), mean,
+             t.unsolved);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  int count = 1000, dump_count = 100;
-  std::string path, which = "hand_ball";
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::string key = argv[i], value = argv[i + 1];
-    if (key == "--count")
-      count = std::stoi(value);
-    else if (key == "--dump-count")
-      dump_count = std::stoi(value);
-    else if (key == "--dump")
-      path = value;
-    else if (key == "--which")
-      which = value;
-  }
+  int count = 1000;
+  for (int i = 1; i + 1 < argc; i += 2)
+    if (std::string(argv[i]) == "--count") count = std::stoi(argv[i + 1]);
   const Family families[] = {{"hand_ball", 16, 6, 10, 10, 0.12},
                              {"hand_ball_1", 16, 6, 1, 10, 0.12},
                              {"planar_hand", 4, 3, 20, 6, 0.12},
                              {"planar_pushing", 2, 3, 20, 4, 0.12}};
-  fmt::print("{:<16}{:<9}{:>9}{:>9}{:>9}{:>9}{:>12}{:>8}{:>10}\n", "family", "start", "p50 ms", "p99 ms", "max ms",
-             "mean ms", "factored", "most", "unsolved");
+  fmt::print("{:<16}{:<28}{:>9}{:>9}{:>9}{:>9}{:>10}{:>12}{:>8}{:>12}\n", "family", "solver", "p50 ms", "p99 ms",
+             "max ms", "mean ms", "unsolved", "factored", "most", "farthest u");
   for (const Family& family : families) {
     World world(family, 7);
     solvers::horizon::HorizonQpSolver solver;
     solvers::horizon::HorizonSolution cold, last, shifted;
     Times times[3];
+    Forms forms;
+    std::vector<Contender> rivals = rivals_of(forms);
     HorizonQp qp;
-    std::FILE* file = !path.empty() && which == family.name ? std::fopen(path.c_str(), "wb") : nullptr;
     for (int k = 0; k < count; ++k) {
       world.program(k, qp);
       using solvers::horizon::HorizonStart;
       time_solve(solver, qp, {.feedback = false}, cold, times[0]);
       time_solve(solver, qp, {.start = HorizonStart::kSolution, .feedback = false}, last, times[1]);
       time_solve(solver, qp, {.start = HorizonStart::kShifted, .feedback = false}, shifted, times[2]);
-      if (file != nullptr && k < dump_count) dump(file, qp, last);
+      if (!rivals.empty() && k < kRivalPrograms) {
+        forms = {benchmarks::condensed(qp), benchmarks::staged(qp)};
+        time_rivals(rivals, cold);
+      }
       world.advance(k, last.u[0]);
     }
-    if (file != nullptr) std::fclose(file);
-    const char* starts[] = {"cold", "last", "shifted"};
+    const char* starts[] = {"deft, cold", "deft, last", "deft, shifted"};
     for (int i = 0; i < 3; ++i) {
-      Times& t = times[i];
-      double mean = 0;
-      for (const double ms : t.ms) mean += ms / count;
-      fmt::print("{:<16}{:<9}{:>9.4f}{:>9.4f}{:>9.4f}{:>9.4f}{:>12.2f}{:>8}{:>10}\n", family.name, starts[i], t.at(0.5),
-                 t.at(0.99), t.at(1), mean, static_cast<double>(t.factorizations) / count, t.worst, t.unsolved);
+      print_row(family.name, starts[i], times[i]);
+      fmt::print("{:>12.2f}{:>8}\n", static_cast<double>(times[i].factorizations) / count, times[i].worst);
+    }
+    for (Contender& rival : rivals) {
+      print_row(family.name, rival.name, rival.times);
+      fmt::print("{:>12}{:>8}{:>12.1e}\n", "", "", rival.farthest);
     }
   }
   return 0;

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import os
-import sys
-import tempfile
-from pathlib import Path
 
-from .programs import ROOT, output_of, say
+from .programs import output_of, say
 from .recording import Request
-
-FAMILIES = ("hand_ball", "planar_pushing")
 
 
 def load() -> str:
@@ -19,32 +14,13 @@ def load() -> str:
 
 
 def bench_tracking(request: Request) -> list[str]:
-    """Lines of three tables. Arguments go to the first program (--runs N --repeat N SCENE…)."""
+    """Lines of two tables. Arguments go to the first program (--runs N --repeat N SCENE…)."""
     lines = [load()]
     say("periods")
     lines += output_of([str(request.build / "benchmarks/tracking_benchmark"), *request.arguments]).splitlines()
     say("programs")
     lines += ["", "Programs of the shape of the controller's, in processor time"]
     lines += output_of([str(request.build / "benchmarks/tracking_qp"), "--count", "500"]).splitlines()
-    with tempfile.TemporaryDirectory() as scratch:
-        for family in FAMILIES:
-            say(f"{family}: other solvers")
-            dumped = str(Path(scratch, family))
-            output_of(
-                [
-                    str(request.build / "benchmarks/tracking_qp"),
-                    "--count",
-                    "100",
-                    "--dump",
-                    dumped,
-                    "--dump-count",
-                    "100",
-                    "--which",
-                    family,
-                ]
-            )
-            lines += ["", f"{family}, from nothing, by other solvers"]
-            lines += output_of([sys.executable, str(ROOT / "benchmarks/peers/tracking_qp_peers.py"), dumped]).splitlines()
     lines += ["", load()]
     print("\n".join(lines))
     return lines
