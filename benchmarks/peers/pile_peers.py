@@ -73,16 +73,25 @@ class Mujoco:
 
 
 class Drake:
-    """Point contact (one point per pair of bodies), the contact approximation by name."""
+    """The contact approximation by name; point contact (one point per pair of bodies), or hydroelastic contact of boxes of
+    `MODULUS_PA` on a rigid ground (a polygon per pair): stiffer ones fly apart in steps of 10 ms."""
 
-    def __init__(self, approximation: str, boxes: list[heap.Box]):
+    MODULUS_PA = 1e6
+    DISSIPATION_S_M = 10.0  # of Hunt and Crossley, which the lagged approximation takes
+
+    def __init__(self, approximation: str, boxes: list[heap.Box], hydroelastic: bool = False):
         from pydrake.all import (
+            AddCompliantHydroelasticProperties,
+            AddContactMaterial,
+            AddRigidHydroelasticProperties,
             Box,
+            ContactModel,
             CoulombFriction,
             DiagramBuilder,
             DiscreteContactApproximation,
             HalfSpace,
             MultibodyPlant,
+            ProximityProperties,
             Quaternion,
             RigidTransform,
             SceneGraph,
@@ -98,13 +107,19 @@ class Drake:
         builder.Connect(plant.get_geometry_pose_output_port(), scene_graph.get_source_pose_port(plant.get_source_id()))
         plant.set_discrete_contact_approximation(getattr(DiscreteContactApproximation, approximation))
         plant.mutable_gravity_field().set_gravity_vector([0, 0, -heap.GRAVITY])
-        friction = CoulombFriction(heap.MU, heap.MU)
-        plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "ground", friction)
+        plant.set_contact_model(ContactModel.kHydroelasticWithFallback if hydroelastic else ContactModel.kPoint)
+        ground, solid = ProximityProperties(), ProximityProperties()
+        for properties in (ground, solid):
+            AddContactMaterial(dissipation=self.DISSIPATION_S_M, friction=CoulombFriction(heap.MU, heap.MU), properties=properties)
+        if hydroelastic:
+            AddRigidHydroelasticProperties(ground)
+            AddCompliantHydroelasticProperties(1.0, self.MODULUS_PA, solid)  # a box has no resolution
+        plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "ground", ground)
         bodies = []
         for k, box in enumerate(boxes):
             inertia = SpatialInertia.SolidBoxWithMass(box.mass, *box.size)
             bodies.append(plant.AddRigidBody(f"b{k}", inertia))
-            plant.RegisterCollisionGeometry(bodies[-1], RigidTransform(), Box(*box.size), f"b{k}", friction)
+            plant.RegisterCollisionGeometry(bodies[-1], RigidTransform(), Box(*box.size), f"b{k}", solid)
         plant.Finalize()
         diagram = builder.Build()
         self.context = diagram.CreateDefaultContext()
@@ -126,7 +141,8 @@ class Drake:
 
     def summary(self) -> dict:
         results = self.plant.get_contact_results_output_port().Eval(self.plant_context)
-        return {"contacts": results.num_point_pair_contacts(), "speed": float(np.abs(self.plant.GetVelocities(self.plant_context)).max())}
+        contacts = results.num_point_pair_contacts() + results.num_hydroelastic_contacts()
+        return {"contacts": contacts, "speed": float(np.abs(self.plant.GetVelocities(self.plant_context)).max())}
 
 
 PEERS = {
@@ -134,6 +150,8 @@ PEERS = {
     "MuJoCo CG": lambda boxes: Mujoco("CG", boxes),
     "Drake lagged": lambda boxes: Drake("kLagged", boxes),
     "Drake SAP": lambda boxes: Drake("kSap", boxes),
+    "Drake lagged, hydroelastic": lambda boxes: Drake("kLagged", boxes, hydroelastic=True),
+    "Drake SAP, hydroelastic": lambda boxes: Drake("kSap", boxes, hydroelastic=True),
 }
 
 

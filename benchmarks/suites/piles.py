@@ -50,7 +50,7 @@ def line(row: dict) -> str:
         gradient = f", gradient {row['gradient']:.0e}" if row["gradient"] is not None else ""
         notes = f"{row['unconverged_steps']} of {row['steps']} steps unconverged{gradient}"
     else:
-        notes = "one point per pair"
+        notes = "a polygon per pair" if "hydroelastic" in row["who"] else "one point per pair"
     iterations = f"{row['iterations']:5.0f}" if "iterations" in row else " " * 5
     return (
         f"{row['boxes']:5} {row['phase']:8} {row['who']:26} {row['step_ms']:9.2f} {row['step_ms_p95']:9.2f} {solve} {row['contacts']:8.0f} "
