@@ -67,6 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadShape{"mesh_unknown_format", multibody::MeshSpec{kData + "box.ply"}, "valid: .stl, .obj, .dae"},
         BadShape{"mesh_flat", multibody::MeshSpec{kData + "flat.obj"}, "flat"},
         BadShape{"mesh_garbage", multibody::MeshSpec{kData + "not_a_mesh.stl"}, "not_a_mesh.stl"},
+        BadShape{"mesh_letters_for_indices", multibody::MeshSpec{kData + "letters.dae"}, "line 13: <p> is a list"},
         BadShape{"mesh_scale_zero", multibody::MeshSpec{kData + "box.stl", {1, 0, 1}}, "scale of a mesh"}),
     [](const auto& bad) { return bad.param.name; });
 

@@ -1,16 +1,14 @@
 #include "deft/collision/shapes/convex_hull.hpp"
 
-#include <coal/BVH/BVH_model.h>
-#include <coal/mesh_loader/loader.h>
 #include <coal/shape/convex.h>
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <numeric>
 #include <stdexcept>
 
+#include "deft/collision/shapes/triangle_mesh.hpp"
 #include "deft/math/dense.hpp"
 
 namespace deft::collision {
@@ -140,29 +138,17 @@ Vector3d loop_normal(const std::vector<Vector3d>& points, const std::vector<int>
 }  // namespace
 
 Mesh load_mesh(const std::string& path, const Vector3d& scale) {
-  std::string extension = std::filesystem::path(path).extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return std::tolower(c); });
-  if (extension != ".stl" && extension != ".obj" && extension != ".dae") {
-    throw std::runtime_error("unknown mesh format '" + extension + "'; valid: .stl, .obj, .dae");
-  }
-  if (!std::filesystem::is_regular_file(path)) throw std::runtime_error("no such file");
-  coal::BVHModelPtr_t model;
-  try {
-    model = coal::MeshLoader(coal::BV_AABB).load(path, scale);
-  } catch (const std::exception& error) {
-    throw std::runtime_error(std::string("cannot be read: ") + error.what());
-  }
-  if (!model || !model->vertices || model->num_vertices < 4 || model->num_tris < 1)
-    throw std::runtime_error("holds no solid (fewer than four vertices)");
+  const std::string format = mesh_format(path);
+  if (format != ".stl" && format != ".obj" && format != ".dae")
+    throw std::runtime_error("unknown mesh format '" + format + "'; valid: .stl, .obj, .dae");
+  const TriangleMesh triangles = load_triangles(path, scale);
+  const auto vertex = [&](std::size_t v) -> Vector3d { return Eigen::Map<const Vector3d>(&triangles.vertices[3 * v]); };
   Mesh mesh;
-  mesh.vertices.assign(model->vertices->begin(), model->vertices->begin() + model->num_vertices);
-  for (const auto& p : mesh.vertices) {
-    if (!p.allFinite()) throw std::runtime_error("has a vertex that is not finite");
-  }
-  for (unsigned t = 0; t < model->num_tris; ++t) {
-    const auto& c = (*model->tri_indices)[t];
-    mesh.volume += mesh.vertices[c[0]].dot(mesh.vertices[c[1]].cross(mesh.vertices[c[2]])) / 6;
+  for (std::size_t v = 0; 3 * v < triangles.vertices.size(); ++v) mesh.vertices.push_back(vertex(v));
+  if (mesh.vertices.size() < 4) throw std::runtime_error("the mesh holds no solid (fewer than four vertices)");
+  for (std::size_t t = 0; t < triangles.triangles.size(); t += 3) {
+    const int* c = &triangles.triangles[t];
+    mesh.volume += vertex(c[0]).dot(vertex(c[1]).cross(vertex(c[2]))) / 6;
   }
   mesh.volume = std::abs(mesh.volume);
   return mesh;

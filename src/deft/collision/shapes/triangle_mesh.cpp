@@ -4,32 +4,52 @@
 #include <coal/mesh_loader/loader.h>
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <stdexcept>
 
+#include "deft/collision/shapes/collada_check.hpp"
 #include "deft/core/diagnostics.hpp"
 
 namespace deft::collision {
 
-TriangleMesh read_mesh(const multibody::MeshSpec& spec) {
-  const SourceLocation where{spec.path, 0, 0};
-  if (!std::filesystem::is_regular_file(spec.path)) throw InputError(where, "no such mesh file");
+std::string mesh_format(const std::string& path) {
+  std::string ending = std::filesystem::path(path).extension().string();
+  std::transform(ending.begin(), ending.end(), ending.begin(), [](unsigned char c) { return std::tolower(c); });
+  return ending;
+}
+
+TriangleMesh load_triangles(const std::string& path, const Eigen::Vector3d& scale) {
+  if (!std::filesystem::is_regular_file(path)) throw std::runtime_error("no such file");
+  if (mesh_format(path) == ".dae") check_collada(path);
   coal::BVHModelPtr_t model;
   try {
-    model = coal::MeshLoader(coal::BV_AABB).load(spec.path, spec.scale);
+    model = coal::MeshLoader(coal::BV_AABB).load(path, scale);
   } catch (const std::exception& error) {
-    throw InputError(where, fmt::format("the mesh cannot be read: {}", error.what()));
+    throw std::runtime_error(std::string("the mesh cannot be read: ") + error.what());
   }
   if (!model || !model->vertices || !model->tri_indices || model->num_tris == 0)
-    throw InputError(where, "the mesh has no triangles");
+    throw std::runtime_error("the mesh has no triangles");
   TriangleMesh mesh;
   for (unsigned v = 0; v < model->num_vertices; ++v) {
-    for (int axis = 0; axis < 3; ++axis) mesh.vertices.push_back((*model->vertices)[v](axis));
+    const auto& p = (*model->vertices)[v];
+    if (!p.allFinite()) throw std::runtime_error("the mesh has a vertex that is not finite");
+    mesh.vertices.insert(mesh.vertices.end(), p.data(), p.data() + 3);
   }
   for (unsigned t = 0; t < model->num_tris; ++t) {
     for (int corner = 0; corner < 3; ++corner)
       mesh.triangles.push_back(static_cast<int>((*model->tri_indices)[t][corner]));
   }
   return mesh;
+}
+
+TriangleMesh read_mesh(const multibody::MeshSpec& spec) {
+  try {
+    return load_triangles(spec.path, spec.scale);
+  } catch (const std::runtime_error& error) {
+    throw InputError({spec.path, 0, 0}, error.what());
+  }
 }
 
 }  // namespace deft::collision

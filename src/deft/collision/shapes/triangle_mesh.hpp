@@ -1,5 +1,7 @@
 #pragma once
+// Mesh files, through Coal's loader (Assimp).
 
+#include <string>
 #include <vector>
 
 #include "deft/multibody/description/shape_spec.hpp"
@@ -12,8 +14,14 @@ struct TriangleMesh {
   std::vector<int> triangles;    // triples of vertex indices
 };
 
-/// Reads a mesh file (STL, OBJ, DAE), scaled. @throws InputError naming the file when it is missing, unreadable or
-/// empty.
+/// The ending of a mesh file's name, in small letters: ".stl".
+std::string mesh_format(const std::string& path);
+
+/// Reads STL, OBJ, DAE or what else Assimp knows; the vertices are multiplied by `scale`. @throws std::runtime_error
+/// that says what is wrong with the file: missing, unreadable, without triangles, a vertex that is not finite.
+TriangleMesh load_triangles(const std::string& path, const Eigen::Vector3d& scale);
+
+/// The same. @throws InputError that names the file.
 TriangleMesh read_mesh(const multibody::MeshSpec& spec);
 
 }  // namespace deft::collision
