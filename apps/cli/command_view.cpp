@@ -108,7 +108,11 @@ int run(const ViewOptions& options) {
   }
   const std::optional<io::StoredPlan> plan = io::read_plan(options.run);
   find_second_poses(stored.header, stored.trajectory);
-  write_page(page, stored.header, stored.trajectory, plan, beside);
+  try {
+    write_page(page, stored.header, stored.trajectory, plan, beside);
+  } catch (const std::invalid_argument& error) {  // what the page refuses came from the file
+    throw InputError({options.run, 0, 0}, fmt::format("is damaged: {}", error.what()));
+  }
   if (options.output.json) {
     print_json({{"files", Json::array({page})}});
   } else {

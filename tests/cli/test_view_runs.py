@@ -118,3 +118,23 @@ def test_the_settings_of_track_are_listed(deft):
 def test_wrong_settings_of_track_are_named(deft, pushed_ball, setting, words):
     message = deft.run("info", pushed_ball, "--set", f"track.{setting}", code=2).stderr
     assert all(word in message for word in words), message
+
+
+def test_a_damaged_run_is_named_and_ends_at_once(deft, scenes, tmp_path):
+    """What a fuzzer found: more contacts than there are, a place of the tree that is none, a checksum that is wrong."""
+    deft.run("sim", scenes / "planar_hand_ball" / "scene.deft.yaml", "--steps", "3", "--out", tmp_path / "sim", "--quiet")
+    with h5py.File(tmp_path / "sim" / "run.h5", "r+") as run:
+        run["contacts/offset"][-1] = 1 << 50
+    assert deft.run("view", tmp_path / "sim", "--no-open", code=None).returncode in (0, 2)
+
+    scene = scenes / "planning" / "planar_pushing.deft.yaml"
+    deft.run("plan", scene, "--seed", "1", "--first", "--out", tmp_path / "plan", "--quiet")
+    with h5py.File(tmp_path / "plan" / "run.h5", "r+") as run:
+        run["reachable/places"][0] = -1
+    failed = deft.run("view", tmp_path / "plan", "--no-open", code=2)
+    assert str(tmp_path / "plan") in failed.stderr and "is damaged" in failed.stderr
+
+    whole = (tmp_path / "sim" / "run.h5").read_bytes()
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "run.h5").write_bytes(whole[:9] + bytes([whole[9] ^ 255]) + whole[10:])
+    assert "is not a run" in deft.run("view", tmp_path / "cut", "--no-open", code=2).stderr

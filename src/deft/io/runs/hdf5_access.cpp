@@ -102,6 +102,44 @@ std::vector<std::string> read_fixed(const Handle& attribute, const std::string& 
   return texts;
 }
 
+/// A missing group on the way is an error to HDF5 and simply "none" here.
+bool is_there(hid_t file, const std::string& path) {
+  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
+    if (H5Lexists(file, path.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return false;
+    if (slash == std::string::npos) return true;
+  }
+}
+
+Handle open_dataset(hid_t file, const std::string& path) {
+  return {H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose, "open " + path};
+}
+
+std::vector<hsize_t> shape_of(const Handle& dataset, const std::string& path) {
+  const Handle space(H5Dget_space(dataset.get()), H5Sclose, "read the shape of " + path);
+  std::vector<hsize_t> shape(to_size(std::max(H5Sget_simple_extent_ndims(space.get()), 0)));
+  check(H5Sget_simple_extent_dims(space.get(), shape.data(), nullptr), "read the shape of " + path);
+  return shape;
+}
+
+// What a killed writer may have announced without writing it.
+constexpr hsize_t kAnnouncedBytes = hsize_t{64} << 20;
+
+/// How many values a shape has. Nothing is compressed, so that more than the file holds is damage.
+std::size_t checked_size(hid_t file, const std::vector<hsize_t>& shape, std::size_t value_bytes,
+                         const std::string& path) {
+  hsize_t file_bytes = 0;
+  check(H5Fget_filesize(file, &file_bytes), "read the size of the file");
+  const hsize_t most = (file_bytes + kAnnouncedBytes) / value_bytes;
+  hsize_t size = 1;
+  for (const hsize_t extent : shape) {
+    if (extent > 0 && size > most / extent)
+      throw std::runtime_error(
+          fmt::format("cannot read {}: its shape [{}] is larger than the file", path, fmt::join(shape, " × ")));
+    size *= extent;
+  }
+  return to_size(size);
+}
+
 }  // namespace
 
 std::mutex& library_mutex() {
@@ -174,20 +212,19 @@ void Column<T>::flush() {
   check(H5Dflush(dataset_.get()), "flush " + path_);
 }
 
+std::size_t row_count(hid_t file, const std::string& path) {
+  if (!is_there(file, path)) return 0;
+  const std::vector<hsize_t> shape = shape_of(open_dataset(file, path), path);
+  return shape.empty() ? 0 : to_size(shape.front());
+}
+
 template <typename T>
 Values<T> read_values(hid_t file, const std::string& path) {
   Values<T> values;
-  // A missing group on the way is an error to HDF5 and simply "none" here.
-  for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-    if (H5Lexists(file, path.substr(0, slash).c_str(), H5P_DEFAULT) <= 0) return values;
-    if (slash == std::string::npos) break;
-  }
-  const Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose, "open " + path);
-  const Handle space(H5Dget_space(dataset.get()), H5Sclose, "read the shape of " + path);
-  const int rank = H5Sget_simple_extent_ndims(space.get());
-  values.shape.resize(std::max(rank, 0));
-  check(H5Sget_simple_extent_dims(space.get(), values.shape.data(), nullptr), "read the shape of " + path);
-  values.data.resize(std::accumulate(values.shape.begin(), values.shape.end(), std::size_t{1}, std::multiplies<>()));
+  if (!is_there(file, path)) return values;
+  const Handle dataset = open_dataset(file, path);
+  values.shape = shape_of(dataset, path);
+  values.data.resize(checked_size(file, values.shape, sizeof(T), path));
   if (!values.data.empty()) {
     check(H5Dread(dataset.get(), NumberType<T>::memory(), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data.data()),
           "read " + path);

@@ -98,7 +98,10 @@ struct Values {
   std::vector<hsize_t> shape;  // extents
   std::vector<T> data;         // row-major
 };
-/// Reads a dataset; one that is missing, or whose group is, is not found. @throws std::runtime_error as `check`.
+/// Rows of a dataset, 0 if it is missing. @throws std::runtime_error as `check`.
+std::size_t row_count(hid_t file, const std::string& path);
+/// Reads a dataset; one that is missing, or whose group is, is not found. @throws std::runtime_error as `check`, and if
+/// its shape is larger than the file.
 template <typename T>
 Values<T> read_values(hid_t file, const std::string& path);
 /// The numbers of a dataset that must be there. @throws std::runtime_error "COMPLAINT PATH" if it is not.

@@ -19,6 +19,10 @@ namespace {
 using namespace run_columns;
 using dynamics::Trajectory;
 
+// In single-writer mode HDF5 takes a wrong checksum for a write that is under way and reads again, a hundred times with
+// ever longer pauses unless told otherwise: half a minute for a damaged file.
+constexpr unsigned kReadAttempts = 20;
+
 /// Poses of `steps` steps; steps whose rows are NaN have none.
 std::vector<std::vector<std::array<double, 7>>> second_poses(const std::vector<double>& flat, std::size_t steps,
                                                              std::size_t bodies) {
@@ -43,7 +47,9 @@ hdf5::Handle open_for_reading(const std::string& path) {
   // A file whose writer was killed in single-writer mode opens in SWMR only; any other opens plainly.
   const hid_t plain = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
   if (plain >= 0) return {plain, H5Fclose, ""};
-  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, H5P_DEFAULT), H5Fclose, "open it as HDF5"};
+  const hdf5::Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "make settings");
+  hdf5::check(H5Pset_metadata_read_attempts(access.get(), kReadAttempts), "set how often a read is tried");
+  return {H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.get()), H5Fclose, "open it as HDF5"};
 }
 
 /// What does not change while the run goes on.
@@ -119,7 +125,10 @@ std::size_t read_records(hid_t file, const hdf5::Values<std::int64_t>& offset, s
     read_columns(file, kSupportStates, motion.supports);
     limit(motion.supports.size() / supports + 1);
   }
-  motion.contacts.resize(offset.found ? to_size(std::max<std::int64_t>(offset.data[states - 1], 0)) : 0);
+  // No more than there are rows of, whatever the offsets say.
+  const std::size_t rows = hdf5::row_count(file, kContactNumbers.front().path);
+  motion.contacts.resize(offset.found ? std::min(rows, to_size(std::max<std::int64_t>(offset.data[states - 1], 0)))
+                                      : 0);
   read_columns(file, kContactNumbers, motion.contacts);
   read_columns(file, kContactIndices, motion.contacts);
   read_columns(file, kContactStates, motion.contacts);
