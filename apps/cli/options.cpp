@@ -74,7 +74,9 @@ scene::Scene load(const SceneOptions& options, const OutputOptions& output, Diag
 }
 
 void print(std::span<const Diagnostic> diagnostics, const OutputOptions& output) {
-  for (const Diagnostic& diagnostic : diagnostics) {
+  const std::vector<Diagnostic> lines =
+      output.verbosity > 0 ? std::vector<Diagnostic>(diagnostics.begin(), diagnostics.end()) : gathered(diagnostics);
+  for (const Diagnostic& diagnostic : lines) {
     if (diagnostic.severity == Severity::kError || !output.quiet) fmt::print(stderr, "{}\n", to_string(diagnostic));
   }
 }

@@ -49,7 +49,8 @@ io::SceneFileOptions scene_file_options(const SceneOptions& options);
 /// Loads the scene; warnings go to standard error and are returned. @throws InputError with every problem.
 scene::Scene load(const SceneOptions& options, const OutputOptions& output, Diagnostics& diagnostics);
 
-/// Diagnostics as lines on standard error, `file:12:5: warning: …`; warnings only when not --quiet.
+/// Diagnostics as lines on standard error, `file:12:5: warning: …`; warnings only when not --quiet, those of a kind as
+/// one line unless -v.
 void print(std::span<const Diagnostic> diagnostics, const OutputOptions& output);
 
 }  // namespace deft::cli

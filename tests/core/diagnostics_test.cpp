@@ -41,6 +41,20 @@ TEST(Diagnostics, WarnsOncePerKey) {
   EXPECT_EQ(diagnostics.all()[1].message, "c");
 }
 
+TEST(Diagnostics, GathersTheWarningsOfAKindByFile) {
+  Diagnostics d;
+  d.warning({"a.urdf", 3, 0}, "x states none", "geometries state none");
+  d.warning({"a.urdf", 4, 0}, "alone");
+  d.error({"a.urdf", 5, 0}, "wrong");
+  d.warning({"a.urdf", 9, 0}, "y states none", "geometries state none");
+  d.warning({"b.urdf", 2, 0}, "z states none", "geometries state none");
+  std::vector<std::string> lines;
+  for (const Diagnostic& line : gathered(d.all())) lines.push_back(to_string(line));
+  EXPECT_EQ(lines, (std::vector<std::string>{
+                       "a.urdf:3: warning: 2 geometries state none (this is the first; -v lists them)",
+                       "a.urdf:4: warning: alone", "a.urdf:5: error: wrong", "b.urdf:2: warning: z states none"}));
+}
+
 TEST(Diagnostics, ThrowsEverythingAtOnceIfAnythingIsAnError) {
   Diagnostics diagnostics;
   diagnostics.warning({"f", 1, 0}, "odd");

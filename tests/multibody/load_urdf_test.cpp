@@ -100,6 +100,31 @@ TEST_F(LoadUrdf, WarnsOncePerTagItDoesNotReadAndOfEachMimic) {
                            "m.urdf:5: warning: <mimic> is not read: joint 'j' moves on its own"}));
 }
 
+TEST_F(LoadUrdf, WhatIsOnlyDrawnStopsNothing) {
+  const auto m = robot(R"(<material name="blue"><color rgba="0 0 1"/></material>
+<link name="a">
+  <visual><geometry><sphere radius="0.1"/></geometry><material name="blue"/></visual>
+  <visual><geometry><sphere radius="-1"/></geometry></visual>
+  <visual><geometry><box size="1 1 1"/></geometry><material name="x"><color rgba="red"/></material></visual>
+  <visual/>
+</link>)");
+  ASSERT_TRUE(m);
+  const auto& visuals = m->links[0].visuals;
+  ASSERT_EQ(visuals.size(), 2u);
+  EXPECT_EQ(visuals[0].rgba, (std::array{0.0, 0.0, 1.0, 1.0}));  // three numbers: opaque
+  EXPECT_FALSE(visuals[1].rgba);
+  EXPECT_EQ(lines_, (Lines{"m.urdf:5: warning: <sphere>: radius must be at least 0, not -1",
+                           "m.urdf:6: warning: <color>: 'red' is not a number",
+                           "m.urdf:7: warning: <visual> needs a <geometry>"}));
+}
+
+TEST_F(LoadUrdf, ARobotWithoutANameIsCalledAsItsFile) {
+  const auto m = load("arm.urdf", "<robot><link name='a'/></robot>");
+  ASSERT_TRUE(m);
+  EXPECT_EQ(m->name, "arm");
+  EXPECT_EQ(lines_, Lines{"arm.urdf:1: warning: <robot> has no name; it is called 'arm' as its file"});
+}
+
 TEST_F(LoadUrdf, NamesEachMistakeAndItsLine) {
   const std::string joint = "<link name='a'/><link name='b'/>\n<joint name='j' type=";
   const struct {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -70,13 +71,34 @@ std::string to_string(const Diagnostic& diagnostic) {
   return text + (diagnostic.severity == Severity::kError ? "error: " : "warning: ") + diagnostic.message;
 }
 
+std::vector<Diagnostic> gathered(std::span<const Diagnostic> diagnostics) {
+  std::vector<Diagnostic> lines;
+  std::map<std::pair<std::string, std::string>, std::pair<std::size_t, int>> seen;  // kind, file: its line, how many
+  for (const Diagnostic& diagnostic : diagnostics) {
+    if (diagnostic.kind.empty()) {
+      lines.push_back(diagnostic);
+      continue;
+    }
+    const auto [entry, is_first] = seen.try_emplace({diagnostic.kind, diagnostic.where.file}, lines.size(), 1);
+    if (is_first)
+      lines.push_back(diagnostic);
+    else
+      ++entry->second.second;
+  }
+  for (const auto& [key, entry] : seen) {
+    const auto& [line, count] = entry;
+    if (count > 1) lines[line].message = fmt::format("{} {} (this is the first; -v lists them)", count, key.first);
+  }
+  return lines;
+}
+
 void Diagnostics::error(const SourceLocation& where, std::string message) {
   entries_.push_back({Severity::kError, where, std::move(message)});
   ++errors_;
 }
 
-void Diagnostics::warning(const SourceLocation& where, std::string message) {
-  entries_.push_back({Severity::kWarning, where, std::move(message)});
+void Diagnostics::warning(const SourceLocation& where, std::string message, std::string kind) {
+  entries_.push_back({Severity::kWarning, where, std::move(message), std::move(kind)});
 }
 
 void Diagnostics::warning_once(std::string_view key, const SourceLocation& where, std::string message) {

@@ -23,18 +23,24 @@ struct Diagnostic {
   Severity severity = Severity::kError;  // kError: the input is refused
   SourceLocation where;                  // what it is about
   std::string message;                   // without place and severity, which to_string adds
+  std::string kind;                      // what warnings of a kind say of several: "geometries state no friction";
+                                         // empty: stands alone
 };
 
 /// `file:line:column: error: message`, leaving out what is unknown.
 std::string to_string(const Diagnostic& diagnostic);
+
+/// The same with one line for the warnings of a kind in a file, at the place of the first, with their number. What is
+/// the only one of its kind, and errors, stay as they are.
+std::vector<Diagnostic> gathered(std::span<const Diagnostic> diagnostics);
 
 /// Collects the errors and warnings of one reading, in the order found.
 class Diagnostics {
  public:
   /// Adds an error; reading may go on.
   void error(const SourceLocation& where, std::string message);
-  /// Adds a warning.
-  void warning(const SourceLocation& where, std::string message);
+  /// Adds a warning, of a kind if there may be many.
+  void warning(const SourceLocation& where, std::string message, std::string kind = {});
   /// A warning given once per `key`, however often the cause occurs (one per unsupported tag, say).
   void warning_once(std::string_view key, const SourceLocation& where, std::string message);
 

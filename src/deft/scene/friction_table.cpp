@@ -34,7 +34,8 @@ double coefficient(const multibody::GeometrySpec& geometry, const std::string& n
   } else if (geometry.mu) {
     mu = *geometry.mu;
   } else if (friction.warn_missing) {
-    diagnostics.warning(geometry.where, fmt::format("{} states no friction coefficient; {} is taken", name, mu));
+    diagnostics.warning(geometry.where, fmt::format("{} states no friction coefficient; {} is taken", name, mu),
+                        fmt::format("geometries state no friction coefficient; {} is taken", mu));
   }
   if (!(mu >= 0) || !std::isfinite(mu)) {
     diagnostics.error(geometry.where,

@@ -21,8 +21,8 @@ struct Report {
   void error(const std::string& what) const {
     diagnostics.error(geometry.where, fmt::format("geometry '{}': {}", geometry.name, what));
   }
-  void warning(const std::string& what) const {
-    diagnostics.warning(geometry.where, fmt::format("geometry '{}': {}", geometry.name, what));
+  void warning(const std::string& what, const char* kind) const {
+    diagnostics.warning(geometry.where, fmt::format("geometry '{}': {}", geometry.name, what), kind);
   }
   bool require_positive(const char* what, double value) const {
     if (std::isfinite(value) && value > 0) return true;
@@ -120,7 +120,8 @@ struct Builder {
       if (info.hull_volume > kInflationWarning * info.mesh_volume) {
         report.warning(
             fmt::format("mesh '{}' collides as its convex hull ({} vertices), whose volume is {:.3g} times the mesh's",
-                        spec.path, info.hull_vertices, info.hull_volume / info.mesh_volume));
+                        spec.path, info.hull_vertices, info.hull_volume / info.mesh_volume),
+            "meshes collide as their convex hulls, which are larger");
       }
     } catch (const std::exception& error) {
       report.error(fmt::format("mesh '{}': {}", spec.path, error.what()));

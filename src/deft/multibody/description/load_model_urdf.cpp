@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 
 #include "deft/math/small_dense.hpp"
@@ -32,6 +33,7 @@ class UrdfReader final : public ModelReader {
   explicit UrdfReader(XmlReader& xml) : ModelReader(urdf_format(), xml) {}
 
  private:
+  std::string model_name(const XMLElement& robot) override;
   void read_header(const XMLElement& robot, ModelSpec& spec) override;
   RigidTransform link_pose(const XMLElement& /*element*/, const LinkSpec& /*link*/) override {
     return RigidTransform::Identity();
@@ -198,17 +200,28 @@ void UrdfReader::set_motion(const XMLElement& element, const std::string& type, 
     refuse_type(element, type, joint);
   }
   if (const XMLElement* mimic = element.FirstChildElement("mimic"))
-    xml_.warning(*mimic, fmt::format("<mimic> is not read: joint '{}' moves on its own", joint.name));
+    xml_.warning(*mimic, fmt::format("<mimic> is not read: joint '{}' moves on its own", joint.name),
+                 "<mimic> are not read: their joints move on their own");
 }
 
 // ------------------------------------------------------------------------------------------------------------ model
+
+/// Without a name it is called as its file, since some exporters leave it out.
+std::string UrdfReader::model_name(const XMLElement& robot) {
+  const std::string stem = std::filesystem::path(xml_.where(robot).file).stem().string();
+  const std::string name = attribute_or(robot, "name", "");
+  if (name.empty()) xml_.warning(robot, fmt::format("<robot> has no name; it is called '{}' as its file", stem));
+  return name.empty() ? stem : name;
+}
 
 void UrdfReader::read_header(const XMLElement& robot, ModelSpec& /*spec*/) {
   for_each(robot, "material", [&](const XMLElement& material) {
     const XMLElement* color = material.FirstChildElement("color");
     if (color == nullptr) return;
-    const Rgba rgba = xml_.rgba(*color, xml_.required_attribute(*color, "rgba"));
-    materials_[xml_.required_attribute(material, "name")] = rgba;
+    const auto rgba =
+        xml_.drawn([&] { return std::optional(xml_.rgba(*color, xml_.required_attribute(*color, "rgba"))); });
+    const std::string name = attribute_or(material, "name", "");
+    if (rgba && !name.empty()) materials_[name] = *rgba;
   });
 }
 

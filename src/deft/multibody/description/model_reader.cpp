@@ -23,7 +23,7 @@ std::optional<ModelSpec> read_model_file(
 
 ModelSpec ModelReader::read(const XMLElement& model) {
   begin(model);
-  ModelSpec spec{.name = xml_.required_attribute(model, "name"), .where = xml_.where(model)};
+  ModelSpec spec{.name = model_name(model), .where = xml_.where(model)};
   read_header(model, spec);
   for_each(model, "link", [&](const XMLElement& element) {
     LinkSpec read = link(element);
@@ -53,7 +53,8 @@ std::vector<GeometrySpec> ModelReader::geometries(const XMLElement& element, con
   std::vector<GeometrySpec> list;
   int index = 0;
   for_each(element, tag, [&](const XMLElement& child) {
-    auto spec = geometry(child, link, is_collision);
+    const auto read = [&] { return geometry(child, link, is_collision); };
+    auto spec = is_collision ? read() : xml_.drawn(read);
     const int own_index = index++;
     if (!spec) return;
     if (spec->name.empty()) spec->name = fmt::format("{}_{}", tag, own_index);
@@ -76,7 +77,7 @@ std::optional<GeometrySpec> ModelReader::geometry(const XMLElement& element, con
   if (is_collision)
     friction(element, spec);
   else
-    spec.rgba = colour(element);
+    spec.rgba = xml_.drawn([&] { return colour(element); });
   return spec;
 }
 

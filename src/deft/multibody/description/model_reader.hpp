@@ -45,6 +45,8 @@ class ModelReader {
 
   // What a format adds, in the order of the calls.
 
+  /// What the model is called.
+  virtual std::string model_name(const XMLElement& model) { return xml_.required_attribute(model, "name"); }
   /// Before anything of the model is read: warns of tags that are not.
   virtual void begin(const XMLElement& model) { xml_.warn_of_others(model, format_.model); }
   /// What the model has besides its name, links and joints.

@@ -14,6 +14,9 @@ namespace {
 /// this fraction of the largest principal moment is rounding.
 constexpr double kInertiaRounding = 1e-6;
 
+/// Moments below this are none: dummy links of exporters have 1e-35 to 1e-20.
+constexpr double kNoInertia = 1e-15;  // [kg m²]
+
 using FirstUse = std::map<std::string, SourceLocation>;
 
 std::string described(const SourceLocation& where) {
@@ -41,7 +44,7 @@ void check_inertial(const LinkSpec& link, Diagnostics& diagnostics) {
     return fail("the inertia matrix is not symmetric");
 
   const Eigen::Vector3d principal = symmetric_eigenvalues(inertial.I_Com_L);  // ascending
-  const double rounding = kInertiaRounding * principal.cwiseAbs().maxCoeff();
+  const double rounding = std::max(kInertiaRounding * principal.cwiseAbs().maxCoeff(), kNoInertia);
   if (principal[0] < -rounding)
     return fail(fmt::format("the inertia is not positive definite: principal moments {}, {}, {} kg m²", principal[0],
                             principal[1], principal[2]));
@@ -49,7 +52,8 @@ void check_inertial(const LinkSpec& link, Diagnostics& diagnostics) {
     diagnostics.warning(link.where,
                         fmt::format("link '{}': principal moments of inertia {}, {}, {} kg m² violate the triangle "
                                     "inequality; no rigid body has them",
-                                    link.name, principal[0], principal[1], principal[2]));
+                                    link.name, principal[0], principal[1], principal[2]),
+                        "links have principal moments of inertia that no rigid body has");
 }
 
 void check_axis(const JointSpec& joint, const JointAxisSpec& axis, Diagnostics& diagnostics) {

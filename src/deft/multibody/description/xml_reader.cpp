@@ -76,6 +76,12 @@ const XMLElement* XmlReader::open() {
   return document_.RootElement();
 }
 
+void XmlReader::error(const XMLElement& element, std::string message) {
+  if (!only_draws_) return diagnostics_.error(where(element), std::move(message));
+  ++mistakes_drawn_;
+  diagnostics_.warning(where(element), std::move(message), "mistakes in what is only drawn, which is left out");
+}
+
 void XmlReader::warn_of_others(const XMLElement& element, const std::vector<const char*>& read) {
   for (const XMLElement* child = element.FirstChildElement(); child != nullptr; child = child->NextSiblingElement()) {
     const std::string_view name = child->Name();
@@ -145,8 +151,9 @@ std::optional<Eigen::Vector3d> XmlReader::vector_attribute(const XMLElement& ele
 }
 
 std::array<double, 4> XmlReader::rgba(const XMLElement& element, const std::string& text) {
-  const auto v = numbers(element, text, 4);
-  return {v[0], v[1], v[2], v[3]};
+  const std::size_t count = words(text).size() == 3 ? 3 : 4;
+  const auto v = numbers(element, text, count);
+  return {v[0], v[1], v[2], count == 3 ? 1.0 : v[3]};
 }
 
 double XmlReader::positive(const XMLElement& element, const char* what, double value, bool zero_allowed) {

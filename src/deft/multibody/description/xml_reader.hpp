@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "deft/core/diagnostics.hpp"
@@ -44,11 +45,15 @@ class XmlReader {
 
   /// File and line of an element.
   SourceLocation where(const XMLElement& element) const { return {path_, element.GetLineNum(), 0}; }
-  /// An error at the line of the element.
-  void error(const XMLElement& element, std::string message) { diagnostics_.error(where(element), std::move(message)); }
-  /// A warning at the line of the element.
-  void warning(const XMLElement& element, std::string message) {
-    diagnostics_.warning(where(element), std::move(message));
+  /// An error at the line of the element; a warning where what is read is only drawn.
+  void error(const XMLElement& element, std::string message);
+  /// Reads by `read` what is only drawn: mistakes in it are warnings, and stop nothing. @returns what was read, or
+  /// nothing if there were any.
+  template <typename Read>
+  auto drawn(Read read) -> decltype(read());
+  /// A warning at the line of the element, of a kind if there may be many.
+  void warning(const XMLElement& element, std::string message, std::string kind = {}) {
+    diagnostics_.warning(where(element), std::move(message), std::move(kind));
   }
   /// A warning given once per `key` in all files that share the diagnostics.
   void warning_once(const std::string& key, const XMLElement& element, std::string message) {
@@ -81,7 +86,7 @@ class XmlReader {
   std::optional<double> number_attribute(const XMLElement& element, const char* name, bool allow_infinity = false);
   /// Attribute `name` as three numbers; nothing without it.
   std::optional<Eigen::Vector3d> vector_attribute(const XMLElement& element, const char* name);
-  /// Red, green, blue and opacity, four numbers of `text` (in `element`).
+  /// Red, green, blue and opacity, three (opaque) or four numbers of `text` (in `element`).
   std::array<double, 4> rgba(const XMLElement& element, const std::string& text);
   /// Returns `value`, called `what` in the error if it is not > 0 (or ≥ 0).
   double positive(const XMLElement& element, const char* what, double value, bool zero_allowed = false);
@@ -101,7 +106,22 @@ class XmlReader {
   const PackageMap& packages_;
   Diagnostics& diagnostics_;
   int errors_before_;
+  bool only_draws_ = false;
+  int mistakes_drawn_ = 0;  // in what is only drawn
   tinyxml2::XMLDocument document_;
 };
+
+/// As declared above.
+template <typename Read>
+auto XmlReader::drawn(Read read) -> decltype(read()) {
+  const bool outer = std::exchange(only_draws_, true);
+  const int before = std::exchange(mistakes_drawn_, 0);
+  auto result = read();
+  only_draws_ = outer;
+  const bool is_right = mistakes_drawn_ == 0;
+  mistakes_drawn_ = before;  // a part without its colour is drawn all the same
+  if (is_right) return result;
+  return {};
+}
 
 }  // namespace deft::multibody
