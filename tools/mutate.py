@@ -34,12 +34,12 @@ from suites import recording  # noqa: E402
 
 RESULTS = ROOT / "out/mutants/results.json"
 ARGUED = ROOT / "tests/mutants.json"
-# Where faults are planted: folders of src/deft, and the tests that are theirs.
+# Where faults are planted: folders of src/deft.
 GROUPS = {
-    "solvers": (("solvers",), "solvers"),
-    "contact": (("contact", "collision"), ""),
-    "derivatives": (("dynamics/derivatives", "solvers/contact/derivative", "dynamics/convex"), "dynamics"),
-    "planner": (("planning",), "planning"),
+    "solvers": ("solvers",),
+    "contact": ("contact", "collision"),
+    "derivatives": ("dynamics/derivatives", "solvers/contact/derivative", "dynamics/convex"),
+    "planner": ("planning",),
 }
 OWN_LIMIT_S, SUITE_LIMIT_S = 600, 2400  # of a module's tests, and of one suite: a fault that makes them hang is noticed
 # What is planted: a name, what it looks for in a line of code, and what it puts there.
@@ -99,7 +99,7 @@ def code_lines(file: Path) -> Iterator[tuple[int, str]]:
 def faults_of(group: str) -> list[Fault]:
     """Every fault that can be planted in a group, in the order of files and lines."""
     found = []
-    for folder in GROUPS[group][0]:
+    for folder in GROUPS[group]:
         for file in sorted((ROOT / "src/deft" / folder).rglob("*.[ch]pp")):
             for number, line in code_lines(file):
                 for kind, pattern, put in FAULTS:
@@ -152,9 +152,7 @@ class Laboratory:
 
     def own_tests(self, fault: Fault) -> str:
         """`noticed`, `survived`, or `not compiled`."""
-        module = GROUPS[fault.group][1] or fault.file.split("/")[2]
-        if fault.file.startswith("src/deft/solvers/"):
-            module = "solvers"
+        module = fault.file.split("/")[2]
         if not self.compile(f"test_{module}"):
             return "not compiled"
         shards = os.cpu_count() or 1
@@ -194,8 +192,8 @@ class Laboratory:
         return "survived"
 
 
-def read_results() -> dict[str, dict]:
-    return json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+def read_if_there(file: Path) -> dict[str, dict]:
+    return json.loads(file.read_text()) if file.exists() else {}
 
 
 def keep(results: dict[str, dict]) -> None:
@@ -205,7 +203,7 @@ def keep(results: dict[str, dict]) -> None:
 
 def plant_all(laboratory: Laboratory, count: int, seed: int) -> None:
     """Faults of each group in the order of the draw, until there are enough that compile."""
-    results = read_results()
+    results = read_if_there(RESULTS)
     for group in GROUPS:
         valid = 0
         for fault in drawn(group, seed):
@@ -225,7 +223,7 @@ def plant_all(laboratory: Laboratory, count: int, seed: int) -> None:
 
 def run_survivors(laboratory: Laboratory) -> None:
     """The whole suite on what a module's own tests did not notice."""
-    results, argued = read_results(), json.loads(ARGUED.read_text()) if ARGUED.exists() else {}
+    results, argued = read_if_there(RESULTS), read_if_there(ARGUED)
     for name, result in results.items():
         if result["outcome"] != "survived" or result["whole"] or name in argued:
             continue
@@ -241,8 +239,8 @@ def run_survivors(laboratory: Laboratory) -> None:
 
 def summary() -> dict:
     """The score: of the faults that count, how many were noticed; and what survived."""
-    argued = json.loads(ARGUED.read_text()) if ARGUED.exists() else {}
-    planted = {name: result for name, result in read_results().items() if result["outcome"] != "not compiled"}
+    argued = read_if_there(ARGUED)
+    planted = {name: result for name, result in read_if_there(RESULTS).items() if result["outcome"] != "not compiled"}
     counted = {name: result for name, result in planted.items() if name not in argued}
     survivors = [r for r in counted.values() if r["outcome"] == "survived" and not r["whole"].startswith("noticed")]
     return {

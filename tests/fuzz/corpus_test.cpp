@@ -4,10 +4,10 @@
 
 #include <chrono>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <vector>
+#include <optional>
+#include <string>
 
+#include "deft/core/text_file.hpp"
 #include "readers.hpp"
 
 namespace deft::fuzz {
@@ -24,10 +24,10 @@ TEST_P(Corpus, EveryFileEndsInAnAnswerOrInAnError) {
   int right = 0, wrong = 0;
   for (const fs::directory_entry& entry :
        fs::directory_iterator(DEFT_SOURCE_DIR "/tests/fuzz/corpus/" + std::string(GetParam().name))) {
-    std::ifstream stream(entry.path(), std::ios::binary);
-    const std::vector<char> bytes(std::istreambuf_iterator<char>(stream), {});
+    const std::optional<std::string> bytes = read_file(entry.path().string());
+    ASSERT_TRUE(bytes) << entry.path();
     const auto start = std::chrono::steady_clock::now();
-    ASSERT_NO_THROW(++(folder.read(GetParam(), bytes) ? right : wrong)) << entry.path();
+    ASSERT_NO_THROW(++(folder.read(GetParam(), *bytes) ? right : wrong)) << entry.path();
     EXPECT_LT(std::chrono::steady_clock::now() - start, kHang) << entry.path();
   }
   EXPECT_GT(right, 0);  // the corpus holds both kinds
