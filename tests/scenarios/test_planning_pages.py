@@ -75,8 +75,12 @@ def test_worlds_of_second_order_are_compared_from_identical_states(deft, tmp_pat
     deft_json(deft, "plan", SCENES / "planning/planar_pushing.deft.yaml", "--seed", "1", "--first", "--out", tmp_path / "plan")
     program = deft.parent / "benchmarks" / "world_comparison"
     done = subprocess.run(
-        [program, tmp_path / "plan", "--steps", "3", "--settle", "0"], capture_output=True, text=True, check=True, cwd=ROOT
+        [program, tmp_path / "plan", "--worlds", "convex,coulomb,mujoco", "--steps", "3", "--settle", "0"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
     )
+    assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["count"] >= 3 and found["steps"]
     assert all(pair["t"] > 0 for pair in found["free"] if pair.get("t") is not None)
