@@ -33,17 +33,75 @@ Json coordinates(const Scene& scene) {
   return list;
 }
 
+/// Every link's inertial in the order of the bodies, that of the world first.
+std::vector<multibody::InertialSpec> inertials(const Scene& scene) {
+  std::vector<multibody::InertialSpec> list{{}};
+  for (const multibody::ModelSpec& model : scene.spec().world.models)
+    for (const multibody::LinkSpec& link : model.links)
+      list.push_back(link.inertial.value_or(multibody::InertialSpec{}));
+  return list;
+}
+
 /// Geometries by body; the friction of a geometry is that of the pair with itself, which the pair rule leaves as it is.
+/// Poses are those of the start.
 Json bodies(const Scene& scene) {
   Json list = Json::array();
-  for (const multibody::BodyInfo& body : scene.model().bodies())
-    list.push_back({{"name", body.name}, {"mass", number(body.mass)}, {"geometries", Json::array()}});
+  multibody::Kinematics kinematics = scene.model().make_kinematics();
+  scene.model().update(scene.initial_configuration(), kinematics);
+  const std::vector<multibody::InertialSpec> inertial = inertials(scene);
+  const auto all = scene.model().bodies();
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const RigidTransform& X = kinematics.X_WB[i];
+    const Eigen::Matrix3d& I = inertial[i].I_Com_L;
+    list.push_back(
+        {{"name", all[i].name},
+         {"mass", number(all[i].mass)},
+         {"parent", all[i].parent < 0 ? Json(nullptr) : Json(all[all[i].parent].name)},
+         {"fixed", all[i].weld_group == 0},
+         {"position", numbers(Eigen::Vector3d(X.translation()))},
+         {"quat_wxyz", numbers(quat_wxyz_from_rotation(X.linear()))},
+         {"com_B", numbers(inertial[i].p_LCom)},
+         {"inertia_B", numbers(Eigen::Vector<double, 6>(I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)))},
+         {"geometries", Json::array()}});
+  }
   int index = 0;
   for (const collision::GeometryInfo& geometry : scene.collision_world().geometries()) {
     Json entry{{"name", geometry.name}, {"kind", geometry.kind}, {"mu", number(scene.friction(index, index).mu)}};
     if (geometry.hull_vertices > 0) entry["hull_vertices"] = geometry.hull_vertices;
     list[geometry.body]["geometries"].push_back(entry);
     ++index;
+  }
+  return list;
+}
+
+/// One entry per axis of a joint, in the order of the files; limits are null where there are none.
+Json joints(const Scene& scene) {
+  Json list = Json::array();
+  const auto add = [&](const multibody::ModelSpec& model, const multibody::JointSpec& joint, const std::string& name,
+                       const char* type, const multibody::JointAxisSpec* axis) {
+    const auto full = [&](const std::string& link) {
+      return link == "world" ? link : model.inline_body ? model.name : model.name + "/" + link;
+    };
+    list.push_back({{"name", model.name + "/" + name},
+                    {"type", type},
+                    {"parent", full(joint.parent)},
+                    {"child", full(joint.child)},
+                    {"axis", axis == nullptr ? Json(nullptr) : numbers(axis->axis_J)},
+                    {"lower", axis == nullptr ? Json(nullptr) : number(axis->lower)},
+                    {"upper", axis == nullptr ? Json(nullptr) : number(axis->upper)},
+                    {"mimic", nullptr}});
+  };
+  for (const multibody::ModelSpec& model : scene.spec().world.models) {
+    for (const multibody::JointSpec& joint : model.joints) {
+      for (const multibody::JointAxisSpec& axis : joint.axes)
+        add(model, joint, axis.coordinate, axis.rotational ? "revolute" : "prismatic", &axis);
+      if (joint.kind == multibody::JointKind::kAxes) continue;
+      add(model, joint, joint.name,
+          joint.kind == multibody::JointKind::kFixed  ? "fixed"
+          : joint.kind == multibody::JointKind::kBall ? "ball"
+                                                      : "free",
+          nullptr);
+    }
   }
   return list;
 }
@@ -115,6 +173,7 @@ Json describe(const Scene& scene) {
           {"nq_u", nq_u},
           {"nq_a", nq_a},
           {"bodies", bodies(scene)},
+          {"joints", joints(scene)},
           {"robots", robots(scene)},
           {"objects", objects},
           {"settings", settings(scene)},

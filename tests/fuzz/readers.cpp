@@ -17,7 +17,7 @@
 #include "deft/io/runs/plan_file.hpp"
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/io/scene/scene_file.hpp"
-#include "deft/multibody/description/load_model.hpp"
+#include "deft/multibody/load_model.hpp"
 
 namespace deft::fuzz {
 namespace {

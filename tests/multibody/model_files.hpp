@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "deft/multibody/description/load_model.hpp"
+#include "deft/multibody/load_model.hpp"
 
 namespace deft::multibody {
 

@@ -41,6 +41,7 @@ struct BodyNotes {
   int fixed_parent = -1;    // by a fixed joint of its own model
   bool free_joint = false;  // held by a floating joint: as free as if nothing held it
   RigidTransform X_WB_default;
+  double armature = 0;  // of its floating joint
   std::vector<FixedEdge> fixed;
 };
 
@@ -58,7 +59,8 @@ class TreeBuilder {
     list_bodies();
     locate_frames();
     for (int m = 0; m < static_cast<int>(spec_.models.size()); ++m) {
-      for (const JointSpec& joint : spec_.models[m].joints) add_joint(m, joint);
+      for (const JointSpec& joint : spec_.models[m].joints)
+        if (!gives_way(m, joint)) add_joint(m, joint);
       if (spec_.models[m].is_static) fix_to_world(m);
     }
     for (const WeldSpec& weld : spec_.welds) add_weld(weld);
@@ -74,6 +76,7 @@ class TreeBuilder {
   void add_body(BodyInfo info, const InertialSpec& inertial, BodyNotes notes);
   void add_place(const std::string& model, const std::string& name, const Model::FrameOnBody& place);
   void locate_frames();
+  bool gives_way(int m, const JointSpec& joint) const;
   void add_joint(int m, const JointSpec& joint);
   void fix_to_world(int m);
   void add_weld(const WeldSpec& weld);
@@ -205,6 +208,22 @@ std::optional<int> TreeBuilder::find_link(int m, const std::string& link, const 
   return std::nullopt;
 }
 
+/// Whether a weld holds the child of a fixed joint, or a link that further fixed joints tie to it, in its place.
+bool TreeBuilder::gives_way(int m, const JointSpec& joint) const {
+  if (!joint.gives_way) return false;
+  std::vector<std::string> tied{joint.child};
+  for (std::size_t i = 0; i < tied.size(); ++i)
+    for (const JointSpec& other : spec_.models[m].joints)
+      if (other.kind == JointKind::kFixed && other.parent == tied[i] &&
+          std::find(tied.begin(), tied.end(), other.child) == tied.end())
+        tied.push_back(other.child);
+  return std::any_of(spec_.welds.begin(), spec_.welds.end(), [&](const WeldSpec& weld) {
+    const auto place = tree_.places.find(weld.child);
+    if (place == tree_.places.end() || tree_.bodies[place->second.body].model != m) return false;
+    return std::find(tied.begin(), tied.end(), tree_.bodies[place->second.body].link) != tied.end();
+  });
+}
+
 void TreeBuilder::add_joint(int m, const JointSpec& joint) {
   const ModelSpec& model = spec_.models[m];
   const auto parent = find_link(m, joint.parent, joint, "parent");
@@ -225,6 +244,7 @@ void TreeBuilder::add_joint(int m, const JointSpec& joint) {
     if (*parent != 0)
       return fail(joint.where, fmt::format("{}: a floating joint must have the world as its parent", what));
     notes.free_joint = true;
+    notes.armature = joint.armature;
     notes.X_WB_default = X_PC;
     return;
   }
@@ -345,8 +365,11 @@ void TreeBuilder::hang_groups() {
         free_bases.push_back(body);
     model.floating_base = !free_bases.empty();
     for (const int body : free_bases) {
-      TreeJoint joint{
-          .kind = JointKind::kFree, .model = m, .X_WB_default = notes_[body].X_WB_default, .where = notes_[body].where};
+      TreeJoint joint{.kind = JointKind::kFree,
+                      .model = m,
+                      .armature = notes_[body].armature,
+                      .X_WB_default = notes_[body].X_WB_default,
+                      .where = notes_[body].where};
       joint.name = free_bases.size() == 1 ? model.name : model.name + "/" + tree_.bodies[body].link;
       hang_group(std::move(joint), body, RigidTransform::Identity());
       origin.push_back(nullptr);
@@ -354,8 +377,12 @@ void TreeBuilder::hang_groups() {
     for (; next != movable_.end() && next->model == m; ++next) {
       const JointSpec& spec = *next->spec;
       model.joint_names.push_back(spec.name);
-      TreeJoint joint{
-          .kind = spec.kind, .name = model.name + "/" + spec.name, .model = m, .axes = spec.axes, .where = spec.where};
+      TreeJoint joint{.kind = spec.kind,
+                      .name = model.name + "/" + spec.name,
+                      .model = m,
+                      .axes = spec.axes,
+                      .armature = spec.armature,
+                      .where = spec.where};
       for (JointAxisSpec& axis : joint.axes) axis.axis_J.normalize();
       hang_group(std::move(joint), next->child, spec.X_CJ);
       origin.push_back(&*next);

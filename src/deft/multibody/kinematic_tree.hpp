@@ -27,6 +27,7 @@ struct TreeJoint {
   int parent_group = 0, child_group = 0;                     // indices into KinematicTree::groups
   RigidTransform X_GJ = RigidTransform::Identity();          // joint frame in the parent group's frame
   std::vector<JointAxisSpec> axes;                           // kAxes
+  double armature = 0;                                       // kBall and kFree: JointSpec::armature
   RigidTransform X_WB_default = RigidTransform::Identity();  // kFree: pose in the default configuration
   SourceLocation where;                                      // of the joint, or of the free base's link
 };

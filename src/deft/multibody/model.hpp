@@ -45,6 +45,8 @@ struct VelocityInfo {
   double effort_limit = kInfinity;               // [N·m or N], of the joint's actuator
   double velocity_limit = kInfinity;             // [rad/s or m/s], likewise
   double damping = 0;                            // as the file states it [N·m s/rad or N s/m]
+  double armature = 0;                           // part of the mass matrix [kg m² or kg]
+  double stiffness = 0;                          // of the file's position drive [N·m/rad or N/m]; 0: none
 };
 
 /// Consecutive velocity indices.

@@ -40,7 +40,9 @@ void append_axis(const std::string& model, const JointAxisSpec& axis, ModelTable
                                .q_index = static_cast<int>(tables.coordinates.size()),
                                .effort_limit = axis.effort_limit,
                                .velocity_limit = axis.velocity_limit,
-                               .damping = axis.damping});
+                               .damping = axis.damping,
+                               .armature = axis.armature,
+                               .stiffness = axis.stiffness});
   tables.coordinates.push_back({.name = name, .unit = unit, .lower = axis.lower, .upper = axis.upper});
 }
 
@@ -53,6 +55,9 @@ JointPlace append_coordinates(const TreeJoint& joint, ModelTables& tables) {
   if (joint.kind == JointKind::kFree) append_position(joint.name, tables);
   if (joint.kind == JointKind::kAxes)
     for (const JointAxisSpec& axis : joint.axes) append_axis(tables.models[joint.model].name, axis, tables);
+  if (joint.kind != JointKind::kAxes)
+    for (std::size_t v = to_size(place.v); v < tables.velocities.size(); ++v)
+      tables.velocities[v].armature = joint.armature;
   place.nq = static_cast<int>(tables.coordinates.size()) - place.q;
   place.nv = static_cast<int>(tables.velocities.size()) - place.v;
   return place;

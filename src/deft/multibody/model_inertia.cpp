@@ -48,7 +48,7 @@ void Model::mass_matrix(Kinematics& kinematics, BlockDiagonal& M) const {
     if (parents[j] > 0) data.Ycrb[parents[j]] += data.liMi[j].act(data.Ycrb[j]);
   }
 
-  // A joint is coupled to itself and to those that carry it: the momentum of what it carries, along their columns.
+  // Drives turn with their joints alone. A joint is coupled to itself and to those that carry it: the momentum of what it carries, along their columns.
   for (std::size_t b = 1; b < joints.size(); ++b) {
     const int range = impl_->range_of_velocity[joints[b].v], start = impl_->inertia_ranges[range].start;
     auto block = M.block(range);
@@ -60,6 +60,7 @@ void Model::mass_matrix(Kinematics& kinematics, BlockDiagonal& M) const {
     for (int r = 0; r < n_b; ++r) {
       for (int c = r + 1; c < n_b; ++c) own(r, c) = own(c, r) = 0.5 * (own(r, c) + own(c, r));  // exactly symmetric
     }
+    for (int r = 0; r < n_b; ++r) own(r, r) += impl_->velocities[joints[b].v + r].armature;
     to_parent(data.liMi[b], momentum);
     for (std::size_t a = parents[b]; a > 0; a = parents[a]) {
       const int at_a = joints[a].v - start, n_a = joints[a].nv;

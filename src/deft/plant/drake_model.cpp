@@ -134,6 +134,12 @@ void Writer::add_joint(const TreeJoint& joint) {
     throw InputError(joint.where, fmt::format("plant drake: '{}' is a ball joint; not available with Drake, whose ball "
                                               "joints have three angles",
                                               joint.name));
+  const bool has_armature = joint.armature != 0 || std::any_of(joint.axes.begin(), joint.axes.end(),
+                                                              [](const auto& axis) { return axis.armature != 0; });
+  if (has_armature)
+    throw InputError(joint.where,
+                     fmt::format("plant drake: '{}' has an armature, which this plant does not simulate; use mujoco",
+                                 joint.name));
   const bool frozen = std::any_of(scene_.objects().begin(), scene_.objects().end(),
                                   [&](const auto& object) { return object.model == joint.model && object.frozen; });
   line(fmt::format("joint {} {} {} {}{}", joint.child_group, joint.parent_group,

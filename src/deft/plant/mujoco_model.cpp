@@ -210,6 +210,7 @@ void Builder::add_joint(int j, mjsBody* body) {
     if (joint.kind == JointKind::kBall) added->type = mjJNT_BALL;
     added->align = mjALIGNFREE_FALSE;
     if (object >= 0) added->damping[0] = gamma_(object);  // set per velocity once compiled
+    added->armature = joint.armature;
     lib_.mjs_setName(added->element, joint_name(j, 0).c_str());
     return;
   }
@@ -219,6 +220,7 @@ void Builder::add_joint(int j, mjsBody* body) {
     lib_.mjs_setName(added->element, joint_name(j, i).c_str());
     added->type = axis.rotational ? mjJNT_HINGE : mjJNT_SLIDE;
     Eigen::Map<Vector3d>(added->axis) = axis.axis_J;
+    added->armature = axis.armature;
     added->solref_limit[0] = kLimitReference * options_.step;
     added->solref_limit[1] = 1;
     std::copy(std::begin(kLimitImpedance), std::end(kLimitImpedance), added->solimp_limit);

@@ -109,6 +109,7 @@ Eigen::VectorXd resolve_stiffness(const RobotSpec& spec, const Robot& robot, con
   const bool springless = by_force || step.model == ModelKind::kLimitSurface;
   const bool stated = spec.stiffness.all || !spec.stiffness.list.empty() || !spec.stiffness.by_name.empty();
   Eigen::VectorXd K = Eigen::VectorXd::Zero(robot.nu);
+  for (int i = 0; i < robot.nu && !springless; ++i) K(i) = model.velocities()[robot.first_v + i].stiffness;
   if (by_force && stated)
     diagnostics.error(spec.where,
                       fmt::format("robot '{}' has a stiffness, but drive: force has no springs", robot.name));

@@ -50,6 +50,43 @@ std::map<std::string, std::set<int>> resolve_groups(const WorldSpec& spec, const
   return bodies;
 }
 
+/// What the files say of geometries, beside the bodies that they belong to.
+class FileRules {
+ public:
+  /// Lists the geometries in the order of the models' links, as `geometries` are.
+  explicit FileRules(const WorldSpec& spec) {
+    for (const multibody::ModelSpec& model : spec.world.models)
+      for (const multibody::LinkSpec& link : model.links)
+        for (const multibody::GeometrySpec& geometry : link.collisions) {
+          index_[model.name + "/" + geometry.name] = static_cast<int>(geometries_.size());
+          geometries_.push_back(&geometry);
+        }
+  }
+
+  /// Whether a contact type of one is among the affinities of the other.
+  bool may_touch(std::size_t a, std::size_t b) const {
+    return (geometries_[a]->contact_type & geometries_[b]->contact_affinity) != 0 ||
+           (geometries_[b]->contact_type & geometries_[a]->contact_affinity) != 0;
+  }
+  /// The geometry of a pair, or −1 after an error.
+  int find(const multibody::ModelSpec& model, const multibody::GeometryPairSpec& pair, int side,
+           Diagnostics& diagnostics) const {
+    const auto found = index_.find(model.name + "/" + pair.geometries[side]);
+    if (found != index_.end()) return found->second;
+    diagnostics.error(pair.where, fmt::format("<pair>: there is no geometry '{}' that collides", pair.geometries[side]));
+    return -1;
+  }
+
+ private:
+  std::map<std::string, int> index_;  // "model/geometry"
+  std::vector<const multibody::GeometrySpec*> geometries_;
+};
+
+/// The body that a model's file calls so: a link, or its worldbody; −1 if there is none.
+int body_of(const multibody::ModelSpec& spec, const std::string& link, const multibody::Model& model) {
+  return model.find_body(spec.name + "/" + (link == "world" ? "worldbody" : link));
+}
+
 }  // namespace
 
 std::vector<unsigned char> allowed_pairs(const WorldSpec& spec, const multibody::Model& model,
@@ -78,7 +115,9 @@ std::vector<unsigned char> allowed_pairs(const WorldSpec& spec, const multibody:
     // Bodies joined by one joint, with what is welded to them; the world itself is not a neighbour.
     const int parent = bodies[a].parent;
     if (parent > 0 && bodies[parent].weld_group != bodies[a].weld_group) {
-      forbid(static_cast<int>(a), parent);
+      const int m = bodies[a].model;
+      const bool touches_base = m >= 0 && spec.world.models[m].collides_with_base && bodies[parent].model == m;
+      if (bodies[parent].weld_group != 0 || !touches_base) forbid(static_cast<int>(a), parent);
       if (bodies[parent].weld_group == 0) continue;
       for (int own : groups[bodies[a].weld_group]) {
         for (int other : groups[bodies[parent].weld_group]) forbid(own, other);
@@ -102,11 +141,28 @@ std::vector<unsigned char> allowed_pairs(const WorldSpec& spec, const multibody:
     }
   }
 
+  for (const multibody::ModelSpec& of : spec.world.models) {
+    for (const multibody::ExcludedPairSpec& pair : of.excluded) {
+      const int a = body_of(of, pair.links[0], model), b = body_of(of, pair.links[1], model);
+      if (a >= 0 && b >= 0) forbid(a, b);
+    }
+  }
+
+  const FileRules rules(spec);
   const std::size_t n = geometries.size();
   std::vector<unsigned char> allowed(n * n, 0);
   for (std::size_t i = 0; i < n; ++i) {
     for (std::size_t j = 0; j < n; ++j)
-      allowed[i * n + j] = i != j && bodies_allowed[geometries[i].body * nb + geometries[j].body];
+      allowed[i * n + j] =
+          i != j && bodies_allowed[geometries[i].body * nb + geometries[j].body] && rules.may_touch(i, j);
+  }
+  for (const multibody::ModelSpec& of : spec.world.models) {
+    for (const multibody::GeometryPairSpec& pair : of.pairs) {
+      const int a = rules.find(of, pair, 0, diagnostics), b = rules.find(of, pair, 1, diagnostics);
+      if (a < 0 || b < 0) continue;
+      if (bodies[geometries[a].body].weld_group == bodies[geometries[b].body].weld_group) continue;
+      allowed[a * n + b] = allowed[b * n + a] = 1;
+    }
   }
   return allowed;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace deft::scene {
 namespace {
@@ -77,6 +78,7 @@ FrictionTable::FrictionTable(const WorldSpec& spec, const multibody::Model& mode
       }
     }
   }
+  add_file_pairs(spec);
   const int n = static_cast<int>(geometries.size());
   for (const FrictionPairSpec& pair : spec.friction.pairs) {
     std::array<std::vector<int>, 2> members;
@@ -117,6 +119,26 @@ FrictionTable::FrictionTable(const WorldSpec& spec, const multibody::Model& mode
         if (pair.rolling && (is_round_[a] != 0 || is_round_[b] != 0)) value.rolling = *pair.rolling;
         overrides_[key(a, b)] = value;
       }
+    }
+  }
+}
+
+/// Coefficients of pairs of geometries that model files name; the scene's own pairs come after them.
+void FrictionTable::add_file_pairs(const WorldSpec& spec) {
+  std::map<std::string, int> index;
+  for (const multibody::ModelSpec& model : spec.world.models)
+    for (const multibody::LinkSpec& link : model.links)
+      for (const multibody::GeometrySpec& geometry : link.collisions)
+        index.emplace(model.name + "/" + geometry.name, static_cast<int>(index.size()));
+  for (const multibody::ModelSpec& model : spec.world.models) {
+    for (const multibody::GeometryPairSpec& named : model.pairs) {
+      const auto a = index.find(model.name + "/" + named.geometries[0]);
+      const auto b = index.find(model.name + "/" + named.geometries[1]);
+      if (!named.mu || a == index.end() || b == index.end()) continue;
+      PairFriction value = pair(a->second, b->second);
+      value.mu = *named.mu;
+      value.frictionless = false;
+      overrides_[key(a->second, b->second)] = value;
     }
   }
 }

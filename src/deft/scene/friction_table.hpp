@@ -24,6 +24,8 @@ class FrictionTable {
   PairFriction pair(int a, int b) const;
 
  private:
+  void add_file_pairs(const WorldSpec& spec);
+
   std::vector<double> mu_;
   std::vector<char> is_round_;                      // spheres, ellipsoids, capsules, cylinders
   double rolling_ = 0;                              // of pairs that state none

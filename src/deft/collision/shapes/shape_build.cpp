@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "deft/collision/shapes/convex_hull.hpp"
-#include "deft/collision/shapes/inline_points.hpp"
+#include "deft/multibody/description/inline_points.hpp"
 #include "deft/collision/shapes/shape.hpp"
 
 namespace deft::collision {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "deft/collision/shapes/inline_points.hpp"
+#include "deft/multibody/description/inline_points.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/index.hpp"
 #include "deft/dynamics/patch/equivalent_contact_point.hpp"
@@ -74,7 +74,7 @@ void describe_shapes(std::size_t i, const PatchProblemBody& body,
                                                .X_BG = shape.X_CG,
                                                .shape = shape.shape,
                                                .where = shape.where};
-    if (!shape.vertices.empty()) description.shape = multibody::MeshSpec{collision::inline_points(shape.vertices)};
+    if (!shape.vertices.empty()) description.shape = multibody::MeshSpec{multibody::inline_points(shape.vertices)};
     descriptions.push_back(std::move(description));
   }
 }

@@ -10,11 +10,11 @@
 #include <stdexcept>
 #include <tuple>
 
+#include "deft/collision/shapes/solid.hpp"
 #include "deft/core/index.hpp"
 #include "deft/core/infinity.hpp"
 #include "deft/io/problems/problem_file.hpp"
 #include "deft/io/problems/problem_json.hpp"
-#include "deft/io/scene/scene_file_shapes.hpp"
 #include "deft/io/text/json_matrix.hpp"
 #include "deft/io/text/json_text.hpp"
 #include "deft/math/dense.hpp"
@@ -103,7 +103,7 @@ Matrix3d solid_inertia_of(const JsonField& body, const std::vector<PatchShape>& 
                       .rgba = {},
                       .where = {}});
   }
-  const auto solid = solids.empty() ? std::nullopt : solid_inertia(solids, mass);
+  const auto solid = solids.empty() ? std::nullopt : collision::solid_inertia(solids, mass);
   if (!solid) body.at("inertia");  // says that it is missing
   const Matrix3d I = solid->I_Com_L;
   size = std::sqrt(std::max(0.0, I.trace()) / mass);

@@ -70,6 +70,32 @@ std::vector<std::string> package_paths(const YamlNode& root, const SceneFileOpti
   return folders;
 }
 
+/// Keyframes of model files are configurations of the scene, unless it has one of the name: by the name of the keyframe,
+/// or "model/keyframe" where an earlier model has one of that name.
+void add_keyframes(SceneReading& scene) {
+  auto& configurations = scene.spec.configurations;
+  for (const multibody::ModelSpec& model : scene.spec.world.models) {
+    for (const multibody::KeyframeSpec& keyframe : model.keyframes) {
+      const bool taken = std::any_of(configurations.begin(), configurations.end(),
+                                     [&](const auto& known) { return known.name == keyframe.name; });
+      scene::ModelConfiguration at{.joints = {.all = {}, .list = {}, .by_name = {}, .where = keyframe.where},
+                                   .position = {},
+                                   .rotation = {},
+                                   .velocity = {},
+                                   .free_bodies = {},
+                                   .where = keyframe.where};
+      at.joints.by_name.insert(keyframe.joints.begin(), keyframe.joints.end());
+      for (const auto& free : keyframe.free) {
+        const RigidTransform X_WB = model.X_WModel * free.X_ML;
+        at.free_bodies[free.link] = {X_WB.translation(), X_WB.linear()};
+      }
+      configurations.push_back({.name = taken ? model.name + "/" + keyframe.name : keyframe.name,
+                                .models = {{model.name, std::move(at)}},
+                                .where = keyframe.where});
+    }
+  }
+}
+
 /// Models, frames and welds: directives first, then inline bodies, then the objects' files.
 void read_world(const YamlNode& root, SceneReading& scene) {
   DirectiveReader directives(scene);
@@ -78,6 +104,7 @@ void read_world(const YamlNode& root, SceneReading& scene) {
   if (const YamlNode* bodies = root.find("bodies")) read_bodies(*bodies, scene);
   if (const YamlNode* objects = root.find("objects")) read_object_files(*objects, scene);
   directives.resolve();
+  add_keyframes(scene);
   const int errors_before = scene.diagnostics.error_count();
   scene.names = scene::list_names(scene.spec.world, scene.diagnostics);
   if (scene.diagnostics.error_count() > errors_before) scene.lengths_known = false;
@@ -182,7 +209,7 @@ void report_in_reading_order(std::span<const Diagnostic> found, Diagnostics& dia
     if (entry.severity == Severity::kError)
       diagnostics.error(entry.where, std::move(entry.message));
     else
-      diagnostics.warning(entry.where, std::move(entry.message));
+      diagnostics.warning(entry.where, std::move(entry.message), std::move(entry.kind));
   }
 }
 

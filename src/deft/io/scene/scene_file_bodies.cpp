@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "deft/collision/shapes/solid.hpp"
 #include "deft/io/scene/scene_file_parts.hpp"
 #include "deft/io/scene/scene_file_shapes.hpp"
 
@@ -177,7 +178,7 @@ std::optional<InertialSpec> read_inertial(const YamlNode& node, const YamlReader
   const auto mass = read.number(*mass_node, "mass", kNotNegative);
   const auto com = com_node != nullptr ? read.vector3(*com_node, "com") : std::nullopt;
   if (!mass || (com_node != nullptr && !com)) return std::nullopt;
-  const auto solid = solid_inertia(link.collisions, *mass);
+  const auto solid = collision::solid_inertia(link.collisions, *mass);
   InertialSpec inertial = solid.value_or(InertialSpec{});
   inertial.mass = *mass;
   if (com) {

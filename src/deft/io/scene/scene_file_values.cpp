@@ -126,8 +126,9 @@ scene::ConfigurationSpec read_configuration(const YamlNode& node, const std::str
 void read_configurations(const YamlNode& node, SceneReading& scene) {
   if (!scene.read.any_map(node, "configurations")) return;
   for (const YamlEntry& entry : node.entries) {
-    if (!entry.value.is_null())
-      scene.spec.configurations.push_back(read_configuration(entry.value, entry.key, "", scene));
+    if (entry.value.is_null()) continue;
+    std::erase_if(scene.spec.configurations, [&](const auto& of_file) { return of_file.name == entry.key; });
+    scene.spec.configurations.push_back(read_configuration(entry.value, entry.key, "", scene));
   }
 }
 

@@ -29,14 +29,40 @@ struct GeometrySpec {
   ShapeSpec shape;                                   // in the geometry's frame
   std::optional<double> mu_static, mu_dynamic;       // drake:mu_static / drake:mu_dynamic
   std::optional<double> mu;                          // one coefficient: deft `mu`, SDF surface/friction/ode/mu
+  unsigned contact_type = 1, contact_affinity = 1;   // two collide if a type of one is among the affinities of the other
   std::optional<std::array<double, 4>> rgba;         // of visuals: red, green, blue, opacity, each 0 … 1
   SourceLocation where;                              // of its element
+};
+
+/// What of a mesh is filled: what its triangles enclose, that with the volume of every cone from the middle counted as
+/// positive (MuJoCo's old way, right for what is star-shaped about its middle), or the hull.
+enum class MeshFilling { kEnclosed, kCones, kHull };
+
+/// A piece of uniform density that a link without a stated inertial weighs.
+struct SolidSpec {
+  ShapeSpec shape;                                   // in the frame at X_LG
+  RigidTransform X_LG = RigidTransform::Identity();  // pose in the link frame
+  std::optional<double> mass;                        // [kg]
+  double density = 1000;                             // [kg/m³], of a shell [kg/m²]; where there is no mass
+  bool shell = false;                                // all of it in the surface
+  MeshFilling filling = MeshFilling::kEnclosed;      // of a mesh that is no shell
+  std::vector<std::array<int, 3>> triangles;         // of a mesh of inline points; none: its hull
+  SourceLocation where;                              // of its element
+};
+
+/// How inertias are changed once all are known, as MuJoCo's compiler does.
+struct InertiaRules {
+  bool balance = false;       // moments that no body has become their mean
+  double least_mass = 0;      // [kg] of a link that moves
+  double least_moment = 0;    // [kg m²], principal, likewise
+  double total_mass = -1;     // [kg]; all masses and moments are scaled to it if > 0
 };
 
 /// A link (a body) of a model.
 struct LinkSpec {
   std::string name;                                  // unique in its model
-  std::optional<InertialSpec> inertial;              // none: massless
+  std::optional<InertialSpec> inertial;              // none: that of its solids
+  std::vector<SolidSpec> solids;                     // counted where there is no inertial; none of either: massless
   std::vector<GeometrySpec> collisions, visuals;     // file order
   RigidTransform X_ML = RigidTransform::Identity();  // in the model frame with joints at zero; read for free and static
                                                      // links
@@ -52,6 +78,8 @@ struct JointAxisSpec {
   double effort_limit = kInfinity;                    // [N·m or N]
   double velocity_limit = kInfinity;                  // [rad/s or m/s]
   double damping = 0;                                 // viscous [N·m s/rad or N s/m]
+  double armature = 0;                                // inertia of the drive, as the axis feels it [kg m² or kg]
+  double stiffness = 0;                               // of the file's position drive [N·m/rad or N/m]; 0: none
 };
 
 /// How a joint moves. kAxes: about and along its axes, one after the other (revolute, prismatic, planar, …).
@@ -66,6 +94,9 @@ struct JointSpec {
                                                      // "world"
   RigidTransform X_CJ = RigidTransform::Identity();  // joint frame in the child link
   std::vector<JointAxisSpec> axes;                   // of kAxes, from the parent outwards
+  bool gives_way = false;                            // of kFixed: a weld of the child takes its place
+  double armature = 0;                               // of kBall and kFree: inertia of each of its velocities [kg m², and
+                                                     // kg of those along axes]
   SourceLocation where;                              // of its element
 };
 
@@ -77,7 +108,33 @@ struct FrameSpec {
   SourceLocation where;                              // of its element or directive
 };
 
-/// One URDF, one SDFormat `<model>`, or one inline body. A root link that no joint or weld holds is free.
+/// Two geometries that collide whatever their bits say, with a friction of their own.
+struct GeometryPairSpec {
+  std::array<std::string, 2> geometries;  // names in the model
+  std::optional<double> mu;               // none: as their own coefficients say
+  SourceLocation where;                   // of its element
+};
+
+/// Two links of which no geometries collide.
+struct ExcludedPairSpec {
+  std::array<std::string, 2> links;  // names in the model, or "world"
+  SourceLocation where;              // of its element
+};
+
+/// A configuration that a file names.
+struct KeyframeSpec {
+  /// Where a link without a holder is.
+  struct FreeLink {
+    std::string link;                                 // of the model
+    RigidTransform X_ML = RigidTransform::Identity();  // in the model frame
+  };
+  std::string name;                                     // unique in its model
+  std::vector<std::pair<std::string, double>> joints;   // value by coordinate: axes, and qw qx qy qz of ball joints
+  std::vector<FreeLink> free;                           // in the order of the links
+  SourceLocation where;                                 // of its element
+};
+
+/// One URDF, one SDFormat `<model>`, one MJCF file, or one inline body. A root link that no joint or weld holds is free.
 struct ModelSpec {
   std::string name;                                      // unique in the world
   std::vector<LinkSpec> links;                           // file order; links[0] is the base unless `base` names another
@@ -87,6 +144,12 @@ struct ModelSpec {
   RigidTransform X_WModel = RigidTransform::Identity();  // `<model><pose>`: model frame in the world (joints to the
                                                          // world, free and static links)
   bool is_static = false;                                // all of it is welded to the world
+  std::vector<GeometryPairSpec> pairs;                   // beyond what the bits of contact let collide
+  std::vector<ExcludedPairSpec> excluded;                // whatever the bits say
+  bool collides_with_base = false;                       // a link may touch the one that is fixed to the world and carries
+                                                         // it, as in MuJoCo
+  std::vector<KeyframeSpec> keyframes;                   // file order
+  InertiaRules inertia_rules;                            // of collision::weigh
   bool inline_body = false;                              // its body is printed "ball" rather than "ball/link"
   SourceLocation where;                                  // of its element or directive
 };

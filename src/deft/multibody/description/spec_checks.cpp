@@ -74,6 +74,8 @@ void check_axis(const JointSpec& joint, const JointAxisSpec& axis, Diagnostics& 
     fail(fmt::format("the velocity limit {} must not be negative", axis.velocity_limit));
   if (!std::isfinite(axis.damping) || axis.damping < 0)
     fail(fmt::format("damping {} must be finite and not negative", axis.damping));
+  if (!std::isfinite(axis.armature) || axis.armature < 0)
+    fail(fmt::format("armature {} must be finite and not negative", axis.armature));
 }
 
 void check_pose(const std::string& owner, const RigidTransform& X, const SourceLocation& where,
@@ -85,6 +87,9 @@ void check_joint(const JointSpec& joint, FirstUse& coordinates, Diagnostics& dia
   const std::string owner = fmt::format("joint '{}'", joint.name);
   check_pose(owner, joint.X_PJ, joint.where, diagnostics);
   check_pose(owner, joint.X_CJ, joint.where, diagnostics);
+  if (!std::isfinite(joint.armature) || joint.armature < 0)
+    diagnostics.error(joint.where,
+                      fmt::format("{}: armature {} must be finite and not negative", owner, joint.armature));
   if (joint.kind != JointKind::kAxes) return;
   if (joint.axes.empty()) diagnostics.error(joint.where, fmt::format("{}: no axis", owner));
   for (const JointAxisSpec& axis : joint.axes) {

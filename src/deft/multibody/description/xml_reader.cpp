@@ -4,45 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <string_view>
 
 #include "deft/core/text_file.hpp"
+#include "deft/multibody/description/number_text.hpp"
 
 namespace deft::multibody {
 namespace {
 
 /// Stands for a number that could not be read: later checks (zero? negative?) do not complain again.
 constexpr double kUnread = std::numeric_limits<double>::quiet_NaN();
-constexpr const char* kBlanks = " \t\r\n";
-
-std::string trimmed(const char* text) {
-  const std::string_view all = text == nullptr ? "" : text;
-  const auto first = all.find_first_not_of(kBlanks), last = all.find_last_not_of(kBlanks);
-  return first == all.npos ? "" : std::string(all.substr(first, last - first + 1));
-}
-
-std::vector<std::string> words(const std::string& text) {
-  std::vector<std::string> result;
-  for (std::size_t at = text.find_first_not_of(kBlanks); at != text.npos;) {
-    const auto end = text.find_first_of(kBlanks, at);
-    result.push_back(text.substr(at, end - at));
-    at = text.find_first_not_of(kBlanks, end);
-  }
-  return result;
-}
-
-/// The whole word must be one number; a leading + is fine.
-std::optional<double> parse_number(std::string_view word) {
-  if (word.starts_with('+')) word.remove_prefix(1);
-  double value = 0;
-  const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (status != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
 
 }  // namespace
 
@@ -104,12 +78,14 @@ const XMLElement* XmlReader::only_child(const XMLElement& element, const char* n
 
 std::string XmlReader::required_attribute(const XMLElement& element, const char* name) {
   const char* value = element.Attribute(name);
-  if (value == nullptr || trimmed(value).empty())
-    error(element, fmt::format("<{}> needs the attribute '{}'", element.Name(), name));
-  return trimmed(value);
+  const std::string text = value == nullptr ? "" : trimmed(value);
+  if (text.empty()) error(element, fmt::format("<{}> needs the attribute '{}'", element.Name(), name));
+  return text;
 }
 
-std::string XmlReader::text(const XMLElement& element) const { return trimmed(element.GetText()); }
+std::string XmlReader::text(const XMLElement& element) const {
+  return element.GetText() == nullptr ? "" : trimmed(element.GetText());
+}
 
 bool XmlReader::boolean(const XMLElement& element) {
   const std::string value = text(element);

@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "deft/multibody/description/load_model.hpp"
+#include "deft/collision/shapes/solid.hpp"
+#include "deft/multibody/load_model.hpp"
 
 namespace deft::scene {
 
@@ -17,7 +18,12 @@ ModelFiles::Place ModelFiles::find(const std::string& uri, const std::string& sp
 }
 
 std::optional<multibody::ModelSpec> ModelFiles::load(const std::string& path, Diagnostics& diagnostics) const {
-  return multibody::load_model(path, packages_, diagnostics);
+  std::optional<multibody::ModelSpec> model = multibody::load_model(path, packages_, diagnostics);
+  if (!model) return model;
+  const int before = diagnostics.error_count();
+  collision::weigh(*model, diagnostics);
+  if (diagnostics.error_count() > before) return std::nullopt;
+  return model;
 }
 
 }  // namespace deft::scene

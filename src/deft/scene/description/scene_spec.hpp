@@ -26,7 +26,7 @@ std::string_view to_string(Drive drive);  // the word of scene files
 struct RobotSpec {
   std::string name;                // model name
   Drive drive = Drive::kPosition;  // what its commands are
-  JointValues stiffness;           // K [N/m, N·m/rad] > 0
+  JointValues stiffness;           // K [N/m, N·m/rad] > 0; empty: that of the model file's position drives
   JointValues effort_limit;        // [N, N·m] >= 0 or inf; empty: the model file's
   JointValues velocity_limit;      // [m/s, rad/s] > 0 or inf; empty: the model file's
   JointValues admittance;          // B of the limit-surface model [m/s/N, rad/s/(N·m)] > 0; empty: none

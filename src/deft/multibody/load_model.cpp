@@ -1,10 +1,12 @@
-#include "deft/multibody/description/load_model.hpp"
+#include "deft/multibody/load_model.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
+#include "deft/multibody/description/load_urdf_sdf.hpp"
 #include "deft/multibody/description/xml_reader.hpp"
+#include "deft/multibody/mjcf/load_mjcf.hpp"
 
 namespace deft::multibody {
 
@@ -12,9 +14,10 @@ std::optional<ModelSpec> load_model(const std::string& path, const PackageMap& p
   const std::string extension = std::filesystem::path(path).extension().string();
   if (extension == ".urdf") return load_urdf(path, packages, diagnostics);
   if (extension == ".sdf") return load_sdf(path, packages, diagnostics);
+  if (extension == ".mjcf") return load_mjcf(path, diagnostics);
   if (extension != ".xml") {
     diagnostics.error({path, 0, 0},
-                      fmt::format("unknown kind of model file '{}'; valid: .urdf, .sdf, .xml", extension));
+                      fmt::format("unknown kind of model file '{}'; valid: .urdf, .sdf, .mjcf, .xml", extension));
     return std::nullopt;
   }
   XmlReader xml(path, packages, diagnostics);
@@ -23,8 +26,8 @@ std::optional<ModelSpec> load_model(const std::string& path, const PackageMap& p
   const std::string kind = root->Name();
   if (kind == "robot") return load_urdf(path, packages, diagnostics);
   if (kind == "sdf") return load_sdf(path, packages, diagnostics);
-  xml.error(*root, kind == "mujoco" ? "MJCF files are not supported yet; valid: <robot> (URDF), <sdf>"
-                                    : fmt::format("<{}> is no model; valid: <robot> (URDF), <sdf>", kind));
+  if (kind == "mujoco") return load_mjcf(path, diagnostics);
+  xml.error(*root, fmt::format("<{}> is no model; valid: <robot> (URDF), <sdf>, <mujoco> (MJCF)", kind));
   return std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 // Points in the place of a mesh file's name.
 
-#include "deft/collision/shapes/inline_points.hpp"
+#include "deft/multibody/description/inline_points.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "deft/collision/collision_world.hpp"
 
-namespace deft::collision {
+namespace deft::multibody {
 namespace inline_points_test {
 
 using Eigen::Vector3d;
@@ -47,4 +47,4 @@ TEST(InlinePoints, MakeHulls) {
 }
 
 }  // namespace inline_points_test
-}  // namespace deft::collision
+}  // namespace deft::multibody

@@ -1,14 +1,14 @@
 // Mass properties of solids against sums over many points, which share nothing with the closed forms.
 
-#include "deft/io/scene/scene_file_shapes.hpp"
+#include "deft/collision/shapes/solid.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
 
-namespace deft::io {
-namespace scene_file_shapes_test {
+namespace deft::collision {
+namespace solid_test {
 
 using Eigen::Matrix3d;
 using Eigen::Vector3d;
@@ -40,7 +40,7 @@ SolidProperties sampled(const std::function<bool(const Vector3d&)>& inside, doub
   return sum;
 }
 
-TEST(SceneFileShapes, SolidsAgreeWithSampledOnes) {
+TEST(Solid, SolidsAgreeWithSampledOnes) {
   const PrismSpec kite{{{-0.2, -0.5}, {0.7, -0.4}, {0.5, 0.6}, {-0.6, 0.3}}, 0.8};
   const auto in_kite = [&](const Vector3d& p) {
     for (std::size_t i = 0; i < 4; ++i) {
@@ -76,7 +76,7 @@ TEST(SceneFileShapes, SolidsAgreeWithSampledOnes) {
   }
 }
 
-TEST(SceneFileShapes, APrismWithFourRightCornersIsABox) {
+TEST(Solid, APrismWithFourRightCornersIsABox) {
   const auto prism = solid_properties(PrismSpec{{{1, 2}, {3, 2}, {3, 5}, {1, 5}}, 0.5});
   const auto box = solid_properties(BoxSpec{{2, 3, 0.5}});
   EXPECT_NEAR(prism->volume, box->volume, 1e-15);
@@ -84,7 +84,7 @@ TEST(SceneFileShapes, APrismWithFourRightCornersIsABox) {
   EXPECT_NEAR((prism->I_Com_G - box->I_Com_G).norm(), 0, 1e-14);
 }
 
-TEST(SceneFileShapes, TwoHalvesWeighLikeTheWhole) {
+TEST(Solid, TwoHalvesWeighLikeTheWhole) {
   GeometrySpec lower, upper, whole;
   lower.shape = upper.shape = BoxSpec{{1, 2, 0.5}};
   lower.X_LG.translation() = Vector3d(0.3, 0, -0.25);
@@ -98,7 +98,7 @@ TEST(SceneFileShapes, TwoHalvesWeighLikeTheWhole) {
   EXPECT_NEAR(one->I_Com_L(0, 0), 3.0 / 12 * (4 + 1), 1e-14);
 }
 
-TEST(SceneFileShapes, PointsHaveMassButNoInertiaAndPlanesHaveNeither) {
+TEST(Solid, PointsHaveMassButNoInertiaAndPlanesHaveNeither) {
   GeometrySpec point;
   point.shape = SphereSpec{0};
   point.X_LG.translation() = Vector3d(0, 0, 2);
@@ -110,7 +110,7 @@ TEST(SceneFileShapes, PointsHaveMassButNoInertiaAndPlanesHaveNeither) {
   EXPECT_FALSE(solid_inertia({plane}, 1).has_value());
 }
 
-TEST(SceneFileShapes, ClockwisePrismsAreTurnedAround) {
+TEST(Solid, ClockwisePrismsAreTurnedAround) {
   Diagnostics diagnostics;
   const auto node = parse_yaml("{prism: {vertices: [[0, 0], [0, 1], [1, 1], [1, 0]], height: 1}}", "", diagnostics);
   const auto shape = read_shape(*node, YamlReader(diagnostics));
@@ -119,5 +119,5 @@ TEST(SceneFileShapes, ClockwisePrismsAreTurnedAround) {
   EXPECT_GT((v[1] - v[0]).x() * (v[2] - v[1]).y() - (v[1] - v[0]).y() * (v[2] - v[1]).x(), 0);
 }
 
-}  // namespace scene_file_shapes_test
-}  // namespace deft::io
+}  // namespace solid_test
+}  // namespace deft::collision

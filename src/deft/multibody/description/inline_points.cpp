@@ -1,4 +1,4 @@
-#include "deft/collision/shapes/inline_points.hpp"
+#include "deft/multibody/description/inline_points.hpp"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <stdexcept>
 
-namespace deft::collision {
+namespace deft::multibody {
 namespace {
 
 constexpr std::string_view kPrefix = "data:,";
@@ -38,4 +38,4 @@ std::vector<Eigen::Vector3d> read_inline_points(const std::string& path) {
   return points;
 }
 
-}  // namespace deft::collision
+}  // namespace deft::multibody

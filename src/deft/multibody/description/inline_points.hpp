@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace deft::collision {
+namespace deft::multibody {
 
 /// What MeshSpec::path holds instead of a file's name: "data:," and the coordinates x y z x y z … [m], which read back
 /// to the same doubles.
@@ -16,4 +16,4 @@ bool has_inline_points(const std::string& path);
 /// Those points. @throws std::runtime_error unless they are triples of finite numbers.
 std::vector<Eigen::Vector3d> read_inline_points(const std::string& path);
 
-}  // namespace deft::collision
+}  // namespace deft::multibody

@@ -1,5 +1,5 @@
 #pragma once
-// Model files → ModelSpec. Every tag of a file that is not used is warned of once.
+// URDF and SDFormat files → ModelSpec. Every tag of a file that is not used is warned of once.
 
 #include <optional>
 #include <string>
@@ -15,7 +15,5 @@ namespace deft::multibody {
 std::optional<ModelSpec> load_urdf(const std::string& path, const PackageMap& packages, Diagnostics& diagnostics);
 /// Reads the one `<model>` of an SDFormat file, likewise.
 std::optional<ModelSpec> load_sdf(const std::string& path, const PackageMap& packages, Diagnostics& diagnostics);
-/// Chooses by extension: .urdf, .sdf (and .xml by its root element). @returns nothing after an error.
-std::optional<ModelSpec> load_model(const std::string& path, const PackageMap& packages, Diagnostics& diagnostics);
 
 }  // namespace deft::multibody

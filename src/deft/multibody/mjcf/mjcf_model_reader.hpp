@@ -1,0 +1,74 @@
+#pragma once
+// Bodies, joints, sites and contacts of an MJCF file. Private to load_mjcf.cpp and mjcf_*.cpp.
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "deft/multibody/mjcf/mjcf_geometry.hpp"
+
+namespace deft::multibody::mjcf {
+
+/// Reads one file into a ModelSpec.
+class ModelReader {
+ public:
+  /// @param path  of the main file;  @param root  its elements;  both and `values` must outlive this object.
+  ModelReader(const std::string& path, const Element& root, const Values& values);
+
+  /// The model. Mistakes went to the values' diagnostics.
+  ModelSpec read();
+
+ private:
+  /// An element with the frames between it and the body that it stands in, and the class that holds there.
+  struct Placed {
+    const Element* element = nullptr;
+    RigidTransform X_BF = RigidTransform::Identity();
+    std::string childclass;
+  };
+  /// Joints of a body that become one joint of the model.
+  struct Segment {
+    JointSpec joint;
+    Eigen::Vector3d anchor = Eigen::Vector3d::Zero();  // of its rotations, in the body
+    bool has_anchor = false;
+    RigidTransform X_reference = RigidTransform::Identity();  // of the last axis at its reference value
+    bool is_closed = false;                                   // no further axis fits
+  };
+
+  void gather(const Element& element, const RigidTransform& X_BF, const std::string& childclass,
+              std::vector<Placed>& parts) const;
+  void read_world(const Element& worldbody);
+  void read_body(const Placed& body, const std::string& parent, const RigidTransform& X_MParent);
+  void read_parts(const std::vector<Placed>& parts, LinkSpec& link);
+  void read_geometry(const Placed& part, LinkSpec& link);
+  void read_site(const Placed& part, const LinkSpec& link);
+  void read_inertial(const Element& element, LinkSpec& link) const;
+  void hang(const std::vector<Placed>& parts, const std::string& parent, const RigidTransform& X_PB,
+            const Element& body, const LinkSpec& link);
+  std::vector<Segment> segments(const std::vector<Placed>& parts, const std::string& body);
+  void add_axis(const Placed& part, const Element& joint, const std::string& name, bool is_hinge,
+                std::vector<Segment>& segments) const;
+  void read_limits(const Element& joint, bool is_hinge, JointAxisSpec& axis) const;
+  void warn_of_unread(const Element& joint, const std::string& name) const;
+  void read_contacts();
+  void read_actuators();
+  void read_actuator(const Element& element);
+  void read_keyframes();
+  void read_keyframe(const Element& element);
+  JointAxisSpec* find_axis(const std::string& joint);
+  void list_paired();
+  void note_unread();
+  void note_option(const Element& option) const;
+
+  const Element& root_;
+  const Values& values_;
+  Compiler compiler_;
+  Defaults defaults_;
+  Assets assets_;
+  GeometryReader geometries_;
+  ModelSpec model_;
+  std::set<std::string> paired_;  // geometries that <pair> names
+  int bodies_ = 0;                // read so far
+};
+
+}  // namespace deft::multibody::mjcf
