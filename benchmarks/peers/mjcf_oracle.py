@@ -26,8 +26,10 @@ def compiled(path: str) -> mujoco.MjModel | str:
         return str(error).strip().splitlines()[0]
 
 
-def read_by_deft(deft: str, path: str) -> tuple[dict | None, str]:
-    done = subprocess.run([deft, "info", path, "--json"], capture_output=True, text=True)
+def read_by_deft(deft: str, path: str, initial: str | None = None) -> tuple[dict | None, str]:
+    """What deft says of a file, at a keyframe, and its messages."""
+    at = ["--set", f"initial={initial}"] if initial else []
+    done = subprocess.run([deft, "info", path, "--json", *at], capture_output=True, text=True)
     return (json.loads(done.stdout) if done.returncode == 0 else None), done.stderr
 
 
@@ -38,10 +40,12 @@ def name_of(model: mujoco.MjModel, kind: int, index: int) -> str:
 class Comparison:
     """Differences between a compiled model and what deft says of the file."""
 
-    def __init__(self, model: mujoco.MjModel, info: dict):
+    def __init__(self, model: mujoco.MjModel, info: dict, qpos: np.ndarray | None = None):
         self.model, self.info = model, info
         self.differences: list[str] = []
         self.data = mujoco.MjData(model)
+        if qpos is not None:
+            self.data.qpos[:] = qpos
         mujoco.mj_kinematics(model, self.data)
         prefix = info["bodies"][1]["name"].split("/")[0] + "/" if len(info["bodies"]) > 1 else ""
         self.bodies = {body["name"].removeprefix(prefix): body for body in info["bodies"]}
@@ -100,13 +104,37 @@ class Comparison:
             if model.jnt_type[j] >= 2:
                 limited = bool(model.jnt_limited[j])
                 lower, upper = model.jnt_range[j] if limited else (-np.inf, np.inf)
-                ours = [-np.inf if joint["lower"] is None else joint["lower"], np.inf if joint["upper"] is None else joint["upper"]]
+                ours = (float(joint["lower"]), float(joint["upper"]))
                 for a, b in zip(ours, (lower, upper), strict=True):
                     if not (a == b or abs(a - b) <= RELATIVE * max(1.0, abs(b))):
                         self.differences.append(f"joint {name} limit: {a} here, {b} there")
         ours_in_order = [name for name in self.joints if name in dict(named)]
         if ours_in_order != [name for name, _ in named if name in self.joints]:
             self.differences.append("the order of the joints")
+
+
+def differences(deft: str, path: str, model: mujoco.MjModel, info: dict) -> list[str]:
+    """All that differs, at the reference configuration and at every keyframe."""
+    referred = [j for j in range(model.njnt) if model.jnt_type[j] >= 2 and model.qpos0[model.jnt_qposadr[j]] != 0]
+    if referred:
+        info = read_by_deft(deft, path, "qpos0")[0] or info
+    comparison = Comparison(model, info)
+    comparison.compare_counts()
+    comparison.compare_bodies()
+    comparison.compare_joints()
+    found = comparison.differences
+    for k in range(model.nkey):
+        name = name_of(model, mujoco.mjtObj.mjOBJ_KEY, k) or f"key_{k}"
+        if name == f"key_{k}" and np.array_equal(model.key_qpos[k], model.qpos0):
+            continue  # <size nkey=…> keeps places for keyframes that the file does not state
+        at_key = read_by_deft(deft, path, name)[0]
+        if at_key is None:
+            found.append(f"keyframe {name} is not read")
+            continue
+        posed = Comparison(model, at_key, model.key_qpos[k])
+        posed.compare_bodies()
+        found += [f"keyframe {name}: {difference}" for difference in posed.differences]
+    return found
 
 
 def compare(deft: str, path: str) -> dict:
@@ -122,11 +150,7 @@ def compare(deft: str, path: str) -> dict:
     elif info is None:
         row["reason"] = next((line for line in errors.splitlines() if "error" in line), errors.strip()[:200])
     else:
-        comparison = Comparison(model, info)
-        comparison.compare_counts()
-        comparison.compare_bodies()
-        comparison.compare_joints()
-        row["differences"] = comparison.differences[:5]
+        row["differences"] = differences(deft, path, model, info)[:5]
     row["agrees"] = row["compiles"] and row["loads"] and not row.get("differences")
     return row
 

@@ -148,10 +148,15 @@ SolidProperties mesh_solid(const std::vector<Vector3d>& points, const std::vecto
   }
   if (solid.volume == 0) return {};
   solid.p_GCom /= solid.volume;
+  // The volume again about the centroid: cones that count as positive make another sum from there.
+  solid.volume = 0;
   Matrix3d second = Matrix3d::Zero();
   const Vector3d& p = solid.p_GCom;
-  for (const Triangle& t : triangles)
-    second += cone(t, p) / 20 * second_moment(points[t[0]] - p, points[t[1]] - p, points[t[2]] - p);
+  for (const Triangle& t : triangles) {
+    const double part = cone(t, p);
+    solid.volume += part;
+    second += part / 20 * second_moment(points[t[0]] - p, points[t[1]] - p, points[t[2]] - p);
+  }
   solid.I_Com_G = second.trace() * Matrix3d::Identity() - second;
   return solid;
 }

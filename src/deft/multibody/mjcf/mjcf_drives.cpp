@@ -98,7 +98,11 @@ void ModelReader::read_actuator(const Element& element) {
         "actuators hold no position: for a robot state a stiffness, or drive: force");
 }
 
+/// Where joints have a reference value that is not zero, the configuration that the file draws is "qpos0".
 void ModelReader::read_keyframes() {
+  references_.name = "qpos0";
+  references_.where = root_.where;
+  if (!references_.joints.empty()) model_.keyframes.push_back(references_);
   root_.for_each("keyframe", [&](const Element& section) { section.for_each("key", [&](const Element& key) { read_keyframe(key); }); });
 }
 

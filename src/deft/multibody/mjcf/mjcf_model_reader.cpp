@@ -39,7 +39,11 @@ ModelSpec ModelReader::read() {
   read_contacts();
   read_actuators();
   read_keyframes();
-  if (model_.links.empty()) values_.error(root_, "the file holds no <body> and no <geom>");
+  name_sites_apart();
+  if (model_.links.empty()) {
+    model_.links.push_back({.name = "worldbody", .where = root_.where});
+    model_.joints.push_back({.name = "worldbody_fixed", .child = "worldbody", .where = root_.where});
+  }
   return std::move(model_);
 }
 
@@ -135,7 +139,6 @@ void ModelReader::read_geometry(const Placed& part, LinkSpec& link) {
   }
 }
 
-/// A frame; sites and bodies may share names, links and frames may not.
 void ModelReader::read_site(const Placed& part, const LinkSpec& link) {
   const Element site = defaults_.resolved(*part.element, part.childclass, values_);
   std::string name = values_.text(site, "name");
@@ -147,6 +150,14 @@ void ModelReader::read_site(const Placed& part, const LinkSpec& link) {
   }
   model_.frames.push_back(
       {.name = std::move(name), .attached_to = link.name, .X_AF = part.X_BF * X_BS, .where = site.where});
+}
+
+/// Sites and bodies may share a name, frames and links may not: such a site is called "name_site".
+void ModelReader::name_sites_apart() {
+  std::set<std::string> links;
+  for (const LinkSpec& link : model_.links) links.insert(link.name);
+  for (FrameSpec& frame : model_.frames)
+    while (links.contains(frame.name)) frame.name += "_site";
 }
 
 void ModelReader::read_inertial(const Element& element, LinkSpec& link) const {
@@ -229,7 +240,7 @@ std::vector<ModelReader::Segment> ModelReader::segments(const std::vector<Placed
 
 /// Adds a hinge or slide to the last segment if it fits there, or begins a new one.
 void ModelReader::add_axis(const Placed& part, const Element& joint, const std::string& name, bool is_hinge,
-                           std::vector<Segment>& segments) const {
+                           std::vector<Segment>& segments) {
   const Vector3d anchor = part.X_BF * values_.vector(joint, "pos", Vector3d::Zero());
   JointAxisSpec axis{.coordinate = name, .rotational = is_hinge};
   axis.axis_J = part.X_BF.linear() * values_.vector(joint, "axis", Vector3d::UnitZ());
@@ -255,6 +266,7 @@ void ModelReader::add_axis(const Placed& part, const Element& joint, const std::
     segment.X_reference = is_hinge ? make_transform(exp_so3(reference * direction), Vector3d::Zero())
                                    : translation(reference * direction);
     segment.is_closed = true;
+    references_.joints.emplace_back(name, reference);
   }
   segment.joint.axes.push_back(std::move(axis));
 }

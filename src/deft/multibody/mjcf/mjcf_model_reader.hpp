@@ -42,12 +42,13 @@ class ModelReader {
   void read_parts(const std::vector<Placed>& parts, LinkSpec& link);
   void read_geometry(const Placed& part, LinkSpec& link);
   void read_site(const Placed& part, const LinkSpec& link);
+  void name_sites_apart();
   void read_inertial(const Element& element, LinkSpec& link) const;
   void hang(const std::vector<Placed>& parts, const std::string& parent, const RigidTransform& X_PB,
             const Element& body, const LinkSpec& link);
   std::vector<Segment> segments(const std::vector<Placed>& parts, const std::string& body);
   void add_axis(const Placed& part, const Element& joint, const std::string& name, bool is_hinge,
-                std::vector<Segment>& segments) const;
+                std::vector<Segment>& segments);
   void read_limits(const Element& joint, bool is_hinge, JointAxisSpec& axis) const;
   void warn_of_unread(const Element& joint, const std::string& name) const;
   void read_contacts();
@@ -69,6 +70,7 @@ class ModelReader {
   ModelSpec model_;
   std::set<std::string> paired_;  // geometries that <pair> names
   int bodies_ = 0;                // read so far
+  KeyframeSpec references_;       // reference values of joints that have one
 };
 
 }  // namespace deft::multibody::mjcf
