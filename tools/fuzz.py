@@ -38,6 +38,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "directives": ("scenes/**/*.dmd.y*ml", "scenes/published/**/*.y*ml"),
     "urdf": ("scenes/**/*.urdf",),
     "sdf": ("scenes/**/*.sdf",),
+    "mjcf": (),
     "obj": ("scenes/**/*.obj", "tests/**/*.obj"),
     "stl": ("scenes/**/*.stl", "tests/**/*.stl"),
     "dae": ("scenes/**/*.dae", "tests/**/*.dae"),

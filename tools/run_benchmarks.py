@@ -22,6 +22,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
                   that plans-that-hold left in out/; arguments: systems
       worlds-disagree  plans of plans-that-hold in five worlds of second order: the first step that differs, with its contacts (what
                   out/plans-that-hold holds is not planned again); arguments: systems, --plans N, --steps N
+      models      MJCF files in folders: how many load, and how many agree with what MuJoCo compiles; arguments: folders
       arms        four arms pinch a square: limit surface, second order, and MuJoCo
       holding     P11: held objects for ten minutes; argument: seconds
       contact-mpc P7: mixed-integer contact control beside SCIP and Gurobi, and its growth; options: --horizons 5,10,20 --count 20 --limit 10
@@ -62,6 +63,7 @@ from suites.contact_mpc import bench_contact_mpc  # noqa: E402
 from suites.error_against_h import bench_error_against_h  # noqa: E402
 from suites.grasping import bench_grasping  # noqa: E402
 from suites.holding import bench_holding  # noqa: E402
+from suites.models import bench_models  # noqa: E402
 from suites.optimize import bench_optimize  # noqa: E402
 from suites.patch_contact import bench_patch_contact  # noqa: E402
 from suites.periods import bench_periods  # noqa: E402
@@ -118,6 +120,7 @@ BENCHMARKS = {
     "sim-to-sim": bench_sim_to_sim,
     "plans-that-hold": bench_plans_that_hold,
     "worlds-disagree": bench_worlds_disagree,
+    "models": bench_models,
     "batch": bench_program("batch_benchmark"),
     "trajectory": bench_program("trajectory_benchmark"),
     "contact-mpc": bench_contact_mpc,
@@ -139,7 +142,7 @@ BENCHMARKS = {
     "viewer": bench_viewer,
 }
 DEFAULT = ["solver", "step"]
-UNTIMED = {"plants", "error-against-h", "sim-to-sim", "plans-that-hold", "worlds-disagree", "arms", "robustness", "gradients", "cross-check",
+UNTIMED = {"models", "plants", "error-against-h", "sim-to-sim", "plans-that-hold", "worlds-disagree", "arms", "robustness", "gradients", "cross-check",
            "delassus", "complementarity", "control", "patch-drops", "patch-pairs", "patch-wild"}  # fmt: skip
 
 

@@ -110,14 +110,5 @@ TEST(Solid, PointsHaveMassButNoInertiaAndPlanesHaveNeither) {
   EXPECT_FALSE(solid_inertia({plane}, 1).has_value());
 }
 
-TEST(Solid, ClockwisePrismsAreTurnedAround) {
-  Diagnostics diagnostics;
-  const auto node = parse_yaml("{prism: {vertices: [[0, 0], [0, 1], [1, 1], [1, 0]], height: 1}}", "", diagnostics);
-  const auto shape = read_shape(*node, YamlReader(diagnostics));
-  ASSERT_TRUE(shape.has_value());
-  const auto& v = std::get<PrismSpec>(*shape).vertices;
-  EXPECT_GT((v[1] - v[0]).x() * (v[2] - v[1]).y() - (v[1] - v[0]).y() * (v[2] - v[1]).x(), 0);
-}
-
 }  // namespace solid_test
 }  // namespace deft::collision

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "apps/cli/solve_problem.hpp"
+#include "deft/collision/shapes/solid.hpp"
 #include "deft/collision/shapes/triangle_mesh.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/log.hpp"
@@ -54,6 +55,13 @@ void read_model(const std::string& path) {
   if (!multibody::load_model(path, {}, diagnostics)) diagnostics.throw_if_errors();
 }
 
+void read_mjcf(const std::string& path) {
+  Diagnostics diagnostics;
+  std::optional<multibody::ModelSpec> model = multibody::load_model(path, {}, diagnostics);
+  if (model) collision::weigh(*model, diagnostics);
+  diagnostics.throw_if_errors();
+}
+
 void read_mesh(const std::string& path) { collision::read_mesh({.path = path}); }
 
 void read_problem(const std::string& path) { io::read_problem(path); }
@@ -79,6 +87,7 @@ constexpr std::array kReaders{
     Reader{"directives", "scene.dmd.yaml", read_scene},
     Reader{"urdf", "model.urdf", read_model},
     Reader{"sdf", "model.sdf", read_model},
+    Reader{"mjcf", "model.mjcf", read_mjcf},
     Reader{"obj", "mesh.obj", read_mesh},
     Reader{"stl", "mesh.stl", read_mesh},
     Reader{"dae", "mesh.dae", read_mesh},

@@ -172,12 +172,12 @@ TEST_F(LoadModel, ChoosesTheReaderByExtensionOrRootElement) {
   EXPECT_TRUE(load("a.urdf", "<robot name='r'><link name='l'/></robot>"));
   EXPECT_TRUE(load("a.xml", "<robot name='r'><link name='l'/></robot>"));
   EXPECT_TRUE(load("a.xml", "<sdf version='1.7'><model name='r'><link name='l'/></model></sdf>"));
-  EXPECT_FALSE(load("a.xml", "<mujoco/>"));
-  EXPECT_EQ(lines_, Lines{"a.xml:1: error: MJCF files are not supported yet; valid: <robot> (URDF), <sdf>"});
+  EXPECT_TRUE(load("a.xml", "<mujoco><worldbody><body name='b'/></worldbody></mujoco>"));
+  EXPECT_TRUE(load("a.mjcf", "<mujoco/>"));
   EXPECT_FALSE(load("a.xml", "<house/>"));
-  EXPECT_EQ(lines_, Lines{"a.xml:1: error: <house> is no model; valid: <robot> (URDF), <sdf>"});
+  EXPECT_EQ(lines_, Lines{"a.xml:1: error: <house> is no model; valid: <robot> (URDF), <sdf>, <mujoco> (MJCF)"});
   EXPECT_FALSE(load("a.step", ""));
-  EXPECT_EQ(lines_, Lines{"a.step: error: unknown kind of model file '.step'; valid: .urdf, .sdf, .xml"});
+  EXPECT_EQ(lines_, Lines{"a.step: error: unknown kind of model file '.step'; valid: .urdf, .sdf, .mjcf, .xml"});
   EXPECT_FALSE(load("a.urdf", "<sdf/>"));
   EXPECT_EQ(lines_, Lines{"a.urdf:1: error: a URDF file starts with <robot>, not <sdf>"});
 }

@@ -48,7 +48,8 @@ void Model::mass_matrix(Kinematics& kinematics, BlockDiagonal& M) const {
     if (parents[j] > 0) data.Ycrb[parents[j]] += data.liMi[j].act(data.Ycrb[j]);
   }
 
-  // Drives turn with their joints alone. A joint is coupled to itself and to those that carry it: the momentum of what it carries, along their columns.
+  // Drives turn with their joints alone. A joint is coupled to itself and to those that carry it: the momentum of what
+  // it carries, along their columns.
   for (std::size_t b = 1; b < joints.size(); ++b) {
     const int range = impl_->range_of_velocity[joints[b].v], start = impl_->inertia_ranges[range].start;
     auto block = M.block(range);

@@ -135,11 +135,11 @@ void Writer::add_joint(const TreeJoint& joint) {
                                               "joints have three angles",
                                               joint.name));
   const bool has_armature = joint.armature != 0 || std::any_of(joint.axes.begin(), joint.axes.end(),
-                                                              [](const auto& axis) { return axis.armature != 0; });
+                                                               [](const auto& axis) { return axis.armature != 0; });
   if (has_armature)
-    throw InputError(joint.where,
-                     fmt::format("plant drake: '{}' has an armature, which this plant does not simulate; use mujoco",
-                                 joint.name));
+    throw InputError(
+        joint.where,
+        fmt::format("plant drake: '{}' has an armature, which this plant does not simulate; use mujoco", joint.name));
   const bool frozen = std::any_of(scene_.objects().begin(), scene_.objects().end(),
                                   [&](const auto& object) { return object.model == joint.model && object.frozen; });
   line(fmt::format("joint {} {} {} {}{}", joint.child_group, joint.parent_group,

@@ -73,7 +73,8 @@ class FileRules {
            Diagnostics& diagnostics) const {
     const auto found = index_.find(model.name + "/" + pair.geometries[side]);
     if (found != index_.end()) return found->second;
-    diagnostics.error(pair.where, fmt::format("<pair>: there is no geometry '{}' that collides", pair.geometries[side]));
+    diagnostics.error(pair.where,
+                      fmt::format("<pair>: there is no geometry '{}' that collides", pair.geometries[side]));
     return -1;
   }
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "deft/collision/shapes/convex_hull.hpp"
-#include "deft/multibody/description/inline_points.hpp"
 #include "deft/collision/shapes/shape.hpp"
+#include "deft/multibody/description/inline_points.hpp"
 
 namespace deft::collision {
 namespace {

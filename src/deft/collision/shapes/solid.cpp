@@ -83,7 +83,8 @@ Matrix3d second_moment(const Vector3d& a, const Vector3d& b, const Vector3d& c) 
 }
 
 /// The centroid of a surface, and its area.
-std::pair<Vector3d, double> surface_centroid(const std::vector<Vector3d>& points, const std::vector<Triangle>& triangles) {
+std::pair<Vector3d, double> surface_centroid(const std::vector<Vector3d>& points,
+                                             const std::vector<Triangle>& triangles) {
   Vector3d sum = Vector3d::Zero();
   double area = 0;
   for (const Triangle& t : triangles) {
@@ -247,8 +248,7 @@ void apply(const InertiaRules& rules, InertialSpec& inertial) {
   const auto eigen = symmetric_eigen(inertial.I_Com_L);
   Vector3d moments = eigen.values.cwiseMax(rules.least_moment);  // ascending
   if (rules.balance && moments[0] + moments[1] < moments[2]) moments.setConstant(moments.mean());
-  if (moments != eigen.values)
-    inertial.I_Com_L = eigen.vectors * moments.asDiagonal() * eigen.vectors.transpose();
+  if (moments != eigen.values) inertial.I_Com_L = eigen.vectors * moments.asDiagonal() * eigen.vectors.transpose();
 }
 
 }  // namespace

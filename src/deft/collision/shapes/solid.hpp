@@ -1,6 +1,6 @@
 #pragma once
-// What solids weigh: volume, centroid and inertia of shapes of uniform density, and the inertias of a model's links that
-// its file leaves to their geometries.
+// What solids weigh: volume, centroid and inertia of shapes of uniform density, and the inertias of a model's links
+// that its file leaves to their geometries.
 
 #include <array>
 #include <optional>
@@ -28,14 +28,15 @@ std::optional<multibody::InertialSpec> solid_inertia(const std::vector<multibody
 
 /// A body bounded by triangles of `points`: what they enclose, or that with every cone from the middle counted as
 /// positive. Of a hull give its triangles.
-SolidProperties mesh_solid(const std::vector<Eigen::Vector3d>& points,
-                           const std::vector<std::array<int, 3>>& triangles, multibody::MeshFilling filling);
+SolidProperties mesh_solid(const std::vector<Eigen::Vector3d>& points, const std::vector<std::array<int, 3>>& triangles,
+                           multibody::MeshFilling filling);
 /// A surface of density 1 per area; `volume` is its area [m²].
 SolidProperties shell_solid(const std::vector<Eigen::Vector3d>& points,
                             const std::vector<std::array<int, 3>>& triangles);
 
 /// Gives every link without an inertial that of its solids (the sum of what each weighs; massless without any), then
-/// follows the model's inertia rules, and takes the solids away. A mesh that cannot be read or has no volume is an error.
+/// follows the model's inertia rules, and takes the solids away. A mesh that cannot be read or has no volume is an
+/// error.
 void weigh(multibody::ModelSpec& model, Diagnostics& diagnostics);
 
 }  // namespace deft::collision

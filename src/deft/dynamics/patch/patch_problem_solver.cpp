@@ -7,10 +7,10 @@
 #include <limits>
 #include <stdexcept>
 
-#include "deft/multibody/description/inline_points.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/index.hpp"
 #include "deft/dynamics/patch/equivalent_contact_point.hpp"
+#include "deft/multibody/description/inline_points.hpp"
 
 namespace deft::dynamics {
 namespace {

@@ -70,8 +70,8 @@ std::vector<std::string> package_paths(const YamlNode& root, const SceneFileOpti
   return folders;
 }
 
-/// Keyframes of model files are configurations of the scene, unless it has one of the name: by the name of the keyframe,
-/// or "model/keyframe" where an earlier model has one of that name.
+/// Keyframes of model files are configurations of the scene, unless it has one of the name: by the name of the
+/// keyframe, or "model/keyframe" where an earlier model has one of that name.
 void add_keyframes(SceneReading& scene) {
   auto& configurations = scene.spec.configurations;
   for (const multibody::ModelSpec& model : scene.spec.world.models) {

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 4> kPublishedKeys{"model_directive", "rob
                                                          "quasistatic_sim_params"};
 
 bool is_model_file(const std::string& path) {
-  return path.ends_with(".urdf") || path.ends_with(".sdf") || path.ends_with(".xml");
+  return path.ends_with(".urdf") || path.ends_with(".sdf") || path.ends_with(".mjcf") || path.ends_with(".xml");
 }
 
 void relocate(YamlNode& node, const SourceLocation& where) {

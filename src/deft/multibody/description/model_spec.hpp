@@ -29,9 +29,9 @@ struct GeometrySpec {
   ShapeSpec shape;                                   // in the geometry's frame
   std::optional<double> mu_static, mu_dynamic;       // drake:mu_static / drake:mu_dynamic
   std::optional<double> mu;                          // one coefficient: deft `mu`, SDF surface/friction/ode/mu
-  unsigned contact_type = 1, contact_affinity = 1;   // two collide if a type of one is among the affinities of the other
-  std::optional<std::array<double, 4>> rgba;         // of visuals: red, green, blue, opacity, each 0 … 1
-  SourceLocation where;                              // of its element
+  unsigned contact_type = 1, contact_affinity = 1;  // two collide if a type of one is among the affinities of the other
+  std::optional<std::array<double, 4>> rgba;        // of visuals: red, green, blue, opacity, each 0 … 1
+  SourceLocation where;                             // of its element
 };
 
 /// What of a mesh is filled: what its triangles enclose, that with the volume of every cone from the middle counted as
@@ -52,10 +52,10 @@ struct SolidSpec {
 
 /// How inertias are changed once all are known, as MuJoCo's compiler does.
 struct InertiaRules {
-  bool balance = false;       // moments that no body has become their mean
-  double least_mass = 0;      // [kg] of a link that moves
-  double least_moment = 0;    // [kg m²], principal, likewise
-  double total_mass = -1;     // [kg]; all masses and moments are scaled to it if > 0
+  bool balance = false;     // moments that no body has become their mean
+  double least_mass = 0;    // [kg] of a link that moves
+  double least_moment = 0;  // [kg m²], principal, likewise
+  double total_mass = -1;   // [kg]; all masses and moments are scaled to it if > 0
 };
 
 /// A link (a body) of a model.
@@ -95,9 +95,9 @@ struct JointSpec {
   RigidTransform X_CJ = RigidTransform::Identity();  // joint frame in the child link
   std::vector<JointAxisSpec> axes;                   // of kAxes, from the parent outwards
   bool gives_way = false;                            // of kFixed: a weld of the child takes its place
-  double armature = 0;                               // of kBall and kFree: inertia of each of its velocities [kg m², and
-                                                     // kg of those along axes]
-  SourceLocation where;                              // of its element
+  double armature = 0;   // of kBall and kFree: inertia of each of its velocities [kg m², and
+                         // kg of those along axes]
+  SourceLocation where;  // of its element
 };
 
 /// A named frame at a fixed pose X_AF in what it is attached to.
@@ -125,16 +125,17 @@ struct ExcludedPairSpec {
 struct KeyframeSpec {
   /// Where a link without a holder is.
   struct FreeLink {
-    std::string link;                                 // of the model
+    std::string link;                                  // of the model
     RigidTransform X_ML = RigidTransform::Identity();  // in the model frame
   };
-  std::string name;                                     // unique in its model
-  std::vector<std::pair<std::string, double>> joints;   // value by coordinate: axes, and qw qx qy qz of ball joints
-  std::vector<FreeLink> free;                           // in the order of the links
-  SourceLocation where;                                 // of its element
+  std::string name;                                    // unique in its model
+  std::vector<std::pair<std::string, double>> joints;  // value by coordinate: axes, and qw qx qy qz of ball joints
+  std::vector<FreeLink> free;                          // in the order of the links
+  SourceLocation where;                                // of its element
 };
 
-/// One URDF, one SDFormat `<model>`, one MJCF file, or one inline body. A root link that no joint or weld holds is free.
+/// One URDF, one SDFormat `<model>`, one MJCF file, or one inline body. A root link that no joint or weld holds is
+/// free.
 struct ModelSpec {
   std::string name;                                      // unique in the world
   std::vector<LinkSpec> links;                           // file order; links[0] is the base unless `base` names another
@@ -146,12 +147,12 @@ struct ModelSpec {
   bool is_static = false;                                // all of it is welded to the world
   std::vector<GeometryPairSpec> pairs;                   // beyond what the bits of contact let collide
   std::vector<ExcludedPairSpec> excluded;                // whatever the bits say
-  bool collides_with_base = false;                       // a link may touch the one that is fixed to the world and carries
-                                                         // it, as in MuJoCo
-  std::vector<KeyframeSpec> keyframes;                   // file order
-  InertiaRules inertia_rules;                            // of collision::weigh
-  bool inline_body = false;                              // its body is printed "ball" rather than "ball/link"
-  SourceLocation where;                                  // of its element or directive
+  bool collides_with_base = false;      // a link may touch the one that is fixed to the world and carries
+                                        // it, as in MuJoCo
+  std::vector<KeyframeSpec> keyframes;  // file order
+  InertiaRules inertia_rules;           // of collision::weigh
+  bool inline_body = false;             // its body is printed "ball" rather than "ball/link"
+  SourceLocation where;                 // of its element or directive
 };
 
 /// Welds `child` (model::link or model::frame) to `parent` ("world", model::link, or a frame) at X_PC.

@@ -13,8 +13,9 @@ namespace mjcf {
 namespace {
 
 /// Sections that are read, and those that only concern how MuJoCo computes or draws.
-constexpr std::array<std::string_view, 12> kSections{"compiler", "default",   "asset",  "worldbody", "contact", "option",
-                                                     "size",     "statistic", "visual", "custom",    "actuator", "keyframe"};
+constexpr std::array<std::string_view, 12> kSections{"compiler", "default", "asset",    "worldbody",
+                                                     "contact",  "option",  "size",     "statistic",
+                                                     "visual",   "custom",  "actuator", "keyframe"};
 /// What a body or frame holds that is read.
 constexpr std::array<std::string_view, 7> kParts{"body", "frame", "joint", "freejoint", "geom", "site", "inertial"};
 /// What cannot be left out without a contact or a constraint missing.

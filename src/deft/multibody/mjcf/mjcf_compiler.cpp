@@ -17,7 +17,8 @@ void read_euler_sequence(const Element& element, Compiler& compiler, const Value
   if (sequence.size() == 3 && sequence.find_first_not_of("xyzXYZ") == sequence.npos)
     compiler.euler = sequence;
   else
-    values.error(element, fmt::format("<compiler>: eulerseq '{}' is unknown; valid: three of x, y, z, X, Y, Z", sequence));
+    values.error(element,
+                 fmt::format("<compiler>: eulerseq '{}' is unknown; valid: three of x, y, z, X, Y, Z", sequence));
 }
 
 void read_group_range(const Element& element, Compiler& compiler, const Values& values) {
@@ -61,7 +62,8 @@ Compiler read_compiler(const Element& root, const Values& values) {
     read_euler_sequence(element, compiler, values);
     read_group_range(element, compiler, values);
     if (values.keyword(element, "coordinate", {"local", "global"}, 0) == 1)
-      values.error(element, "coordinate=\"global\" is not read, nor by MuJoCo since 2.3.4: poses are those in the parent");
+      values.error(element,
+                   "coordinate=\"global\" is not read, nor by MuJoCo since 2.3.4: poses are those in the parent");
   });
   return compiler;
 }
@@ -88,13 +90,17 @@ Matrix3d read_orientation(const Element& element, const Compiler& compiler, cons
   };
   read("quat", 4, [&](const std::vector<double>& v) {
     const Eigen::Vector4d quat(v.data());
-    if (quat.norm() > 0) R = rotation_from_quat_wxyz(quat);
-    else refuse_zero("quat");
+    if (quat.norm() > 0)
+      R = rotation_from_quat_wxyz(quat);
+    else
+      refuse_zero("quat");
   });
   read("axisangle", 4, [&](const std::vector<double>& v) {
     const Vector3d axis(v.data());
-    if (has_direction(axis)) R = exp_so3(compiler.angle(v[3]) * axis.normalized());
-    else refuse_zero("axisangle");
+    if (has_direction(axis))
+      R = exp_so3(compiler.angle(v[3]) * axis.normalized());
+    else
+      refuse_zero("axisangle");
   });
   read("euler", 3, [&](const std::vector<double>& v) { R = from_euler(Vector3d(v.data()), compiler); });
   read("xyaxes", 6, [&](const std::vector<double>& v) {
@@ -104,10 +110,13 @@ Matrix3d read_orientation(const Element& element, const Compiler& compiler, cons
     R << x, y.normalized(), x.cross(y.normalized());
   });
   read("zaxis", 3, [&](const std::vector<double>& v) {
-    if (has_direction(Vector3d(v.data()))) R = rotation_from_z_to(Vector3d(v.data()));
-    else refuse_zero("zaxis");
+    if (has_direction(Vector3d(v.data())))
+      R = rotation_from_z_to(Vector3d(v.data()));
+    else
+      refuse_zero("zaxis");
   });
-  if (ways > 1) values.error(element, fmt::format("<{}> states its orientation in {} ways; one is allowed", element.tag, ways));
+  if (ways > 1)
+    values.error(element, fmt::format("<{}> states its orientation in {} ways; one is allowed", element.tag, ways));
   return R;
 }
 

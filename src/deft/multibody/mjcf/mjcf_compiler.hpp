@@ -13,16 +13,16 @@ enum class InertiaFrom { kInertial, kGeometries, kInertialIfAny };
 
 /// The settings of one file, MuJoCo's defaults first.
 struct Compiler {
-  bool degrees = true;                                     // angles of the file; else radians
-  bool autolimits = true;                                  // a range limits unless `limited` says no
-  bool strip_path = false;                                 // files are named by the last part of their path alone
-  bool balance_inertia = false;                            // moments that no body has become their mean
-  std::string euler = "xyz";                               // axes: small letters turn with the body, large ones do not
-  std::string mesh_folder;                                 // relative to the file
-  InertiaFrom inertia = InertiaFrom::kInertialIfAny;       // where masses come from
-  int first_group = 0, last_group = 5;                     // geometries that weigh something
-  double bound_mass = 0, bound_inertia = 0;                // least mass [kg] and moments [kg m²] of what moves
-  double total_mass = -1;                                  // [kg], what all bodies are scaled to, if > 0
+  bool degrees = true;                                // angles of the file; else radians
+  bool autolimits = true;                             // a range limits unless `limited` says no
+  bool strip_path = false;                            // files are named by the last part of their path alone
+  bool balance_inertia = false;                       // moments that no body has become their mean
+  std::string euler = "xyz";                          // axes: small letters turn with the body, large ones do not
+  std::string mesh_folder;                            // relative to the file
+  InertiaFrom inertia = InertiaFrom::kInertialIfAny;  // where masses come from
+  int first_group = 0, last_group = 5;                // geometries that weigh something
+  double bound_mass = 0, bound_inertia = 0;           // least mass [kg] and moments [kg m²] of what moves
+  double total_mass = -1;                             // [kg], what all bodies are scaled to, if > 0
 
   /// An angle of the file in radians.
   double angle(double value) const;

@@ -47,7 +47,8 @@ Defaults::Defaults(const Element& root, const Values& values) {
   classes_[kMain] = {};
   root.for_each("default", [&](const Element& element) {
     const std::string name = values.text(element, "class", kMain);
-    if (name != kMain) values.error(element, fmt::format("the outermost <default> is the class 'main', not '{}'", name));
+    if (name != kMain)
+      values.error(element, fmt::format("the outermost <default> is the class 'main', not '{}'", name));
     read(element, "", values);
   });
 }

@@ -25,8 +25,8 @@ class Defaults {
 
  private:
   struct Class {
-    std::string parent;                     // empty for main
-    std::vector<const Element*> elements;   // file order
+    std::string parent;                    // empty for main
+    std::vector<const Element*> elements;  // file order
   };
   void read(const Element& element, const std::string& parent, const Values& values);
 

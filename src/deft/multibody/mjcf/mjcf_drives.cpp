@@ -11,9 +11,9 @@ namespace deft::multibody::mjcf {
 namespace {
 
 const std::vector<std::string>& actuator_tags() {
-  static const std::vector<std::string> tags{"general",  "motor",  "position", "velocity", "intvelocity", "damper",
-                                             "cylinder", "muscle", "adhesion", "dcmotor",  "pid",         "orientation",
-                                             "plugin"};
+  static const std::vector<std::string> tags{"general", "motor",       "position", "velocity", "intvelocity",
+                                             "damper",  "cylinder",    "muscle",   "adhesion", "dcmotor",
+                                             "pid",     "orientation", "plugin"};
   return tags;
 }
 
@@ -80,8 +80,8 @@ void ModelReader::read_actuator(const Element& element) {
       if (spec.name == joint) return pass_over("its joint has several axes", "their joints have several axes");
       for (const JointAxisSpec& known : spec.axes) names.push_back(known.coordinate);
     }
-    return values_.error(element, fmt::format("actuator '{}': there is no joint '{}'{}", name, joint,
-                                              did_you_mean(joint, names)));
+    return values_.error(
+        element, fmt::format("actuator '{}': there is no joint '{}'{}", name, joint, did_you_mean(joint, names)));
   }
   Drive drive;
   for (const Element* inherited : defaults_.chain(element, actuator_tags(), "", values_))
@@ -93,8 +93,7 @@ void ModelReader::read_actuator(const Element& element) {
   axis->damping += drive.gear * drive.gear * drive.damping;
   if (drive.stiffness == 0)
     values_.warning(
-        element,
-        fmt::format("actuator '{}' holds no position: for a robot state a stiffness, or drive: force", name),
+        element, fmt::format("actuator '{}' holds no position: for a robot state a stiffness, or drive: force", name),
         "actuators hold no position: for a robot state a stiffness, or drive: force");
 }
 
@@ -103,7 +102,9 @@ void ModelReader::read_keyframes() {
   references_.name = "qpos0";
   references_.where = root_.where;
   if (!references_.joints.empty()) model_.keyframes.push_back(references_);
-  root_.for_each("keyframe", [&](const Element& section) { section.for_each("key", [&](const Element& key) { read_keyframe(key); }); });
+  root_.for_each("keyframe", [&](const Element& section) {
+    section.for_each("key", [&](const Element& key) { read_keyframe(key); });
+  });
 }
 
 /// qpos goes through the joints in the order of the bodies; a free one has its position first.

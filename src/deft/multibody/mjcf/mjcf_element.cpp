@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kDeepest = 64;         // files inside each other
+constexpr std::size_t kDeepest = 64;          // files inside each other
 constexpr std::size_t kElements = 1'000'000;  // of all files together
 
 /// The files of one model.
@@ -47,8 +47,7 @@ class FileReader {
 
   std::optional<Element> convert(const tinyxml2::XMLElement& xml, const std::string& path) {
     Element element{.tag = xml.Name(), .where = {path, xml.GetLineNum(), 0}};
-    if (++count_ > kElements)
-      return fail(element.where, fmt::format("the model has more than {} elements", kElements));
+    if (++count_ > kElements) return fail(element.where, fmt::format("the model has more than {} elements", kElements));
     for (const tinyxml2::XMLAttribute* a = xml.FirstAttribute(); a != nullptr; a = a->Next())
       element.attributes.emplace_back(a->Name(), a->Value());
     for (const tinyxml2::XMLElement* child = xml.FirstChildElement(); child != nullptr;

@@ -25,9 +25,7 @@ std::size_t sizes_of(int type) {
   return type == kCapsule || type == kCylinder ? 2 : 3;
 }
 
-bool can_be_stretched(int type) {
-  return type == kCapsule || type == kCylinder || type == kEllipsoid || type == kBox;
-}
+bool can_be_stretched(int type) { return type == kCapsule || type == kCylinder || type == kEllipsoid || type == kBox; }
 
 ShapeSpec make_shape(int type, const std::vector<double>& s) {
   if (type == kSphere) return SphereSpec{s[0]};
@@ -71,7 +69,9 @@ std::optional<GeometryReader::Placed> GeometryReader::shape(const Element& eleme
   Placed placed{.shape = {}, .X_BG = read_pose(element, compiler_, values_)};
   if (type == kMesh) return mesh(element, collides);
   if (type == kHeightField || type == kDistanceField) {
-    refuse(element, collides, fmt::format("<geom type=\"{}\"> is not read; valid: plane, sphere, capsule, ellipsoid, cylinder, box, mesh", types()[type]));
+    refuse(element, collides,
+           fmt::format("<geom type=\"{}\"> is not read; valid: plane, sphere, capsule, ellipsoid, cylinder, box, mesh",
+                       types()[type]));
     return std::nullopt;
   }
   if (type == kPlane) {
@@ -79,7 +79,10 @@ std::optional<GeometryReader::Placed> GeometryReader::shape(const Element& eleme
     return placed;
   }
   if (element.find("mesh") != nullptr) {
-    refuse(element, collides, fmt::format("<geom type=\"{}\" mesh=…>: fitting a shape to a mesh is not read; write its size, or type=\"mesh\"", types()[type]));
+    refuse(element, collides,
+           fmt::format(
+               "<geom type=\"{}\" mesh=…>: fitting a shape to a mesh is not read; write its size, or type=\"mesh\"",
+               types()[type]));
     return std::nullopt;
   }
   const bool stretched = element.find("fromto") != nullptr && can_be_stretched(type);
@@ -102,12 +105,14 @@ std::optional<std::vector<double>> GeometryReader::sizes(const Element& element,
                                                          const std::string& type) const {
   const auto read = values_.numbers(element, "size", 1, 3);
   if (!read) {
-    if (element.find("size") == nullptr) values_.error(element, fmt::format("<geom type=\"{}\"> needs the attribute 'size'", type));
+    if (element.find("size") == nullptr)
+      values_.error(element, fmt::format("<geom type=\"{}\"> needs the attribute 'size'", type));
     return std::nullopt;
   }
   const auto end = read->begin() + static_cast<std::ptrdiff_t>(std::min(needed, read->size()));
   if (read->size() < needed || *std::min_element(read->begin(), end) <= 0) {
-    values_.error(element, fmt::format("<geom type=\"{}\">: size needs {} positive number{}", type, needed, needed == 1 ? "" : "s"));
+    values_.error(element, fmt::format("<geom type=\"{}\">: size needs {} positive number{}", type, needed,
+                                       needed == 1 ? "" : "s"));
     return std::nullopt;
   }
   return read;
@@ -132,7 +137,8 @@ std::optional<GeometryReader::Placed> GeometryReader::mesh(const Element& elemen
   if (found == assets_.meshes.end()) {
     std::vector<std::string> names;
     for (const auto& [known, ignored] : assets_.meshes) names.push_back(known);
-    if (!name.empty()) refuse(element, collides, fmt::format("<geom>: there is no mesh '{}'{}", name, did_you_mean(name, names)));
+    if (!name.empty())
+      refuse(element, collides, fmt::format("<geom>: there is no mesh '{}'{}", name, did_you_mean(name, names)));
     return std::nullopt;
   }
   return Placed{found->second.shape, read_pose(element, compiler_, values_) * found->second.X_GM, &found->second};

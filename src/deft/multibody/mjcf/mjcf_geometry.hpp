@@ -11,11 +11,11 @@ namespace deft::multibody::mjcf {
 
 /// One <geom>.
 struct Geometry {
-  std::string name;                      // of the file, may be empty
-  GeometrySpec spec;                     // shape and place in the body, friction, bits
-  std::optional<SolidSpec> solid;        // what it weighs; nothing for planes and groups that do not count
-  bool collides = true;                  // some bit is set
-  bool drawn = true;                     // in one of the groups that MuJoCo draws unless told otherwise, 0 to 2
+  std::string name;                // of the file, may be empty
+  GeometrySpec spec;               // shape and place in the body, friction, bits
+  std::optional<SolidSpec> solid;  // what it weighs; nothing for planes and groups that do not count
+  bool collides = true;            // some bit is set
+  bool drawn = true;               // in one of the groups that MuJoCo draws unless told otherwise, 0 to 2
 };
 
 /// Reads geometries. The elements are those with their defaults.

@@ -203,7 +203,9 @@ void ModelReader::hang(const std::vector<Placed>& parts, const std::string& pare
     JointSpec& joint = segment.joint;
     const bool is_last = i + 1 == chain.size();
     if (joint.kind == JointKind::kFree && (chain.size() > 1 || parent != "world"))
-      values_.error(body, fmt::format("body '{}': a free joint must be its only one, and the body stand in the worldbody", link.name));
+      values_.error(
+          body,
+          fmt::format("body '{}': a free joint must be its only one, and the body stand in the worldbody", link.name));
     joint.parent = carrier;
     joint.child = is_last ? link.name : fmt::format("{}.{}", link.name, i + 1);
     joint.X_PJ = (i == 0 ? X_PB : RigidTransform::Identity()) * translation(segment.anchor);
@@ -229,7 +231,8 @@ std::vector<ModelReader::Segment> ModelReader::segments(const std::vector<Placed
       add_axis(part, joint, name, type == 3, chain);
       continue;
     }
-    Segment segment{.joint = {.name = name, .kind = type == 0 ? JointKind::kFree : JointKind::kBall, .where = joint.where}};
+    Segment segment{
+        .joint = {.name = name, .kind = type == 0 ? JointKind::kFree : JointKind::kBall, .where = joint.where}};
     segment.joint.armature = values_.number(joint, "armature", 0);
     segment.is_closed = true;
     if (type == 1) segment.anchor = part.X_BF * values_.vector(joint, "pos", Vector3d::Zero());
@@ -321,7 +324,8 @@ void ModelReader::read_contacts() {
       model_.pairs.push_back(std::move(spec));
     });
     contact.for_each("exclude", [&](const Element& element) {
-      model_.excluded.push_back({.links = {link_of(element, "body1"), link_of(element, "body2")}, .where = element.where});
+      model_.excluded.push_back(
+          {.links = {link_of(element, "body1"), link_of(element, "body2")}, .where = element.where});
     });
   });
 }

@@ -18,7 +18,9 @@ class Values {
   explicit Values(Diagnostics& diagnostics) : diagnostics_(diagnostics), errors_before_(diagnostics.error_count()) {}
 
   /// An error at the element.
-  void error(const Element& element, std::string message) const { diagnostics_.error(element.where, std::move(message)); }
+  void error(const Element& element, std::string message) const {
+    diagnostics_.error(element.where, std::move(message));
+  }
   /// A warning at the element, of a kind if there may be many.
   void warning(const Element& element, std::string message, std::string kind = {}) const {
     diagnostics_.warning(element.where, std::move(message), std::move(kind));

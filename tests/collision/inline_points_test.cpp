@@ -9,8 +9,10 @@
 
 #include "deft/collision/collision_world.hpp"
 
-namespace deft::multibody {
+namespace deft::collision {
 namespace inline_points_test {
+
+using namespace multibody;  // inline_points
 
 using Eigen::Vector3d;
 
@@ -47,4 +49,4 @@ TEST(InlinePoints, MakeHulls) {
 }
 
 }  // namespace inline_points_test
-}  // namespace deft::multibody
+}  // namespace deft::collision

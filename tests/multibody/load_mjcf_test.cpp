@@ -1,0 +1,85 @@
+// MJCF: what is refused, with its place, and what is said of what is not read. That what is read agrees with MuJoCo is
+// tested in tests/plant/mjcf_oracle_test.cpp.
+
+#include "multibody/model_files.hpp"
+
+namespace deft::multibody {
+namespace load_mjcf_test {
+
+class LoadMjcf : public ModelFiles {
+ protected:
+  /// A file with this in its worldbody, and this beside it.
+  std::optional<ModelSpec> load_parts(const std::string& worldbody, const std::string& beside = "") {
+    return load("m.xml", "<mujoco>" + beside + "\n<worldbody>\n" + worldbody + "\n</worldbody></mujoco>");
+  }
+};
+
+TEST_F(LoadMjcf, NamesFileLineValueAndValidChoices) {
+  EXPECT_FALSE(load_parts("<body name='b'>\n<geom type='cube' size='1 1 1'/></body>"));
+  EXPECT_EQ(lines_,
+            Lines{"m.xml:4: error: <geom>: type 'cube' is unknown; valid: plane, hfield, sphere, capsule, ellipsoid, "
+                  "cylinder, box, mesh, sdf"});
+  EXPECT_FALSE(load_parts("<body name='b'><geom size='0.1 x'/></body>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: <geom>: size 'x' is not a number"});
+  EXPECT_FALSE(load_parts("<body name='b'><geom type='box' size='0.1 0.1'/></body>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: <geom type=\"box\">: size needs 3 positive numbers"});
+  EXPECT_FALSE(load_parts("<body name='b' quat='1 0 0 0' euler='1 0 0'/>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: <body> states its orientation in 2 ways; one is allowed"});
+  EXPECT_FALSE(load_parts("<body name='b'><joint axis='0 0 0'/></body>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: joint 'b_joint': the axis is zero"});
+  EXPECT_FALSE(load_parts("<body name='b'><geom type='mesh' mesh='nose'/></body>",
+                          "<asset><mesh name='hose' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: <geom>: there is no mesh 'nose'; did you mean 'hose'?"});
+  EXPECT_FALSE(load_parts("<body name='b' childclass='soft'><geom size='1'/></body>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: default class 'soft' is unknown; valid: main"});
+}
+
+TEST_F(LoadMjcf, ConstraintsThatWouldBeMissingAreRefused) {
+  const std::string two = "<body name='a'/><body name='b'><joint/></body>";
+  EXPECT_FALSE(load_parts(two, "<equality><connect body1='a' body2='b' anchor='0 0 0'/></equality>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:1: error: <equality>: <connect> is not read: a constraint would be missing"});
+  EXPECT_FALSE(load_parts("<body name='a'><joint/><geom type='hfield' hfield='h'/></body>"));
+  EXPECT_EQ(lines_,
+            Lines{"m.xml:3: error: <geom type=\"hfield\"> is not read; valid: plane, sphere, capsule, ellipsoid, "
+                  "cylinder, box, mesh"});
+  EXPECT_FALSE(load_parts("<flexcomp name='f'/>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: <flexcomp> is not read: what it holds would be missing"});
+}
+
+TEST_F(LoadMjcf, WhatIsNotReadIsSaidOncePerKind) {
+  ASSERT_TRUE(load_parts("<light/><light/><body name='b'><camera/><joint stiffness='3'/></body>",
+                         "<sensor><touch site='s'/></sensor>"));
+  EXPECT_EQ(lines_, (Lines{"m.xml:1: warning: <touch> is not read", "m.xml:3: warning: <light> is not read",
+                           "m.xml:3: warning: <light> is not read", "m.xml:3: warning: <camera> is not read",
+                           "m.xml:3: warning: joint 'b_joint': stiffness is not read"}));
+}
+
+TEST_F(LoadMjcf, IncludesStandInTheirPlaceAndMayNotIncludeThemselves) {
+  write("parts/arm.xml", "<mujocoinclude><body name='arm'><include file='parts/tip.xml'/></body></mujocoinclude>");
+  write("parts/tip.xml", "<mujocoinclude><geom name='tip' size='0.1'/></mujocoinclude>");
+  const auto model = load_parts("<include file='parts/arm.xml'/>");
+  ASSERT_TRUE(model) << (lines_.empty() ? "" : lines_.front());
+  EXPECT_EQ(model->links.front().name, "arm");
+  EXPECT_EQ(model->links.front().collisions.front().name, "tip");
+  write("parts/arm.xml", "<mujocoinclude>\n<include file='arm.xml'/></mujocoinclude>");
+  EXPECT_FALSE(load_parts("<include file='parts/arm.xml'/>"));
+  EXPECT_EQ(lines_, Lines{"parts/arm.xml:2: error: file 'arm.xml' includes itself"});
+  EXPECT_FALSE(load_parts("<include file='gone.xml'/>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: file 'gone.xml' not found; tried gone.xml"});
+}
+
+TEST_F(LoadMjcf, KeyframesOfAnotherSizeAreRefused) {
+  EXPECT_FALSE(load_parts("<body><joint/></body>", "<keyframe><key name='k' qpos='1 2'/></keyframe>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:1: error: <key>: qpos has 2 numbers; 1 expected"});
+}
+
+TEST_F(LoadMjcf, ActuatorsNameTheirJoint) {
+  EXPECT_FALSE(load_parts("<body><joint name='hinge'/></body>", "<actuator><position joint='hinje'/></actuator>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:1: error: actuator 'position': there is no joint 'hinje'; did you mean 'hinge'?"});
+  EXPECT_TRUE(load_parts("<body><joint name='hinge'/></body>", "<actuator><motor name='m' joint='hinge'/></actuator>"));
+  EXPECT_EQ(lines_,
+            Lines{"m.xml:1: warning: actuator 'm' holds no position: for a robot state a stiffness, or drive: force"});
+}
+
+}  // namespace load_mjcf_test
+}  // namespace deft::multibody
