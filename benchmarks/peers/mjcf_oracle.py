@@ -82,9 +82,9 @@ class Comparison:
             if model.body_mass[b] == 0:
                 continue
             self.expect(f"{name} centre of mass", body["com_B"], model.body_ipos[b], length, loose)
-            rotation = np.zeros(9)
-            mujoco.mju_quat2Mat(rotation, model.body_iquat[b])
-            rotation = rotation.reshape(3, 3)
+            entries = np.zeros(9)
+            mujoco.mju_quat2Mat(entries, model.body_iquat[b])
+            rotation = entries.reshape(3, 3)
             theirs = rotation @ np.diag(model.body_inertia[b]) @ rotation.T
             xx, yy, zz, xy, xz, yz = body["inertia_B"]
             self.expect(f"{name} inertia", [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]], theirs, np.abs(theirs).max(), loose)

@@ -10,8 +10,8 @@
 #include <variant>
 
 #include "apps/cli/solve_problem.hpp"
-#include "deft/collision/shapes/solid.hpp"
 #include "deft/collision/shapes/triangle_mesh.hpp"
+#include "deft/collision/shapes/weigh.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/log.hpp"
 #include "deft/io/problems/problem_file.hpp"

@@ -1,16 +1,9 @@
 #include "deft/collision/shapes/solid.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <stdexcept>
-
-#include "deft/collision/shapes/convex_hull.hpp"
-#include "deft/collision/shapes/triangle_mesh.hpp"
-#include "deft/math/dense.hpp"
-#include "deft/multibody/description/inline_points.hpp"
+#include <tuple>
+#include <utility>
 
 namespace deft::collision {
 namespace {
@@ -73,8 +66,6 @@ SolidProperties prism_solid(const PrismSpec& prism) {
   return solid;
 }
 
-Matrix3d point_inertia(const Vector3d& d) { return d.squaredNorm() * Matrix3d::Identity() - d * d.transpose(); }
-
 /// Σ x xᵀ over the corners and their sum: twelve times the mean of x xᵀ over a triangle, twenty times that over a
 /// cone from the origin.
 Matrix3d second_moment(const Vector3d& a, const Vector3d& b, const Vector3d& c) {
@@ -98,6 +89,8 @@ std::pair<Vector3d, double> surface_centroid(const std::vector<Vector3d>& points
 }
 
 }  // namespace
+
+Matrix3d point_inertia(const Vector3d& d) { return d.squaredNorm() * Matrix3d::Identity() - d * d.transpose(); }
 
 std::optional<SolidProperties> solid_properties(const ShapeSpec& shape) {
   if (const auto* sphere = std::get_if<SphereSpec>(&shape)) return ellipsoid_solid(Vector3d::Constant(sphere->radius));
@@ -173,111 +166,6 @@ SolidProperties shell_solid(const std::vector<Vector3d>& points, const std::vect
   }
   shell.I_Com_G = second.trace() * Matrix3d::Identity() - second;
   return shell;
-}
-
-namespace {
-
-/// Corners and triangles of a mesh; of its hull where that is what weighs, or it has no triangles of its own.
-struct Surface {
-  std::vector<Vector3d> points;
-  std::vector<Triangle> triangles;
-};
-
-Surface hull_surface(const std::vector<Vector3d>& points) {
-  const Polytope hull = make_convex_hull(points);
-  Surface surface{.points = hull.vertices, .triangles = {}};
-  for (const Polytope::Face& face : hull.faces)
-    for (int i = 1; i + 1 < face.count; ++i)
-      surface.triangles.push_back(
-          {hull.corners[face.first], hull.corners[face.first + i], hull.corners[face.first + i + 1]});
-  return surface;
-}
-
-Surface surface_of(const MeshSpec& mesh, const SolidSpec& solid) {
-  Surface surface;
-  if (has_inline_points(mesh.path)) {
-    surface = {.points = read_inline_points(mesh.path), .triangles = solid.triangles};
-    for (Vector3d& p : surface.points) p = p.cwiseProduct(mesh.scale);
-  } else {
-    const TriangleMesh read = load_triangles(mesh.path, mesh.scale);
-    for (std::size_t i = 0; i < read.vertices.size(); i += 3) surface.points.emplace_back(read.vertices.data() + i);
-    for (std::size_t i = 0; i < read.triangles.size(); i += 3)
-      surface.triangles.push_back({read.triangles[i], read.triangles[i + 1], read.triangles[i + 2]});
-  }
-  const bool is_hull = solid.filling == MeshFilling::kHull && !solid.shell;
-  return is_hull || surface.triangles.empty() ? hull_surface(surface.points) : surface;
-}
-
-/// Mass, centre of mass and inertia about it of one solid, in the link frame.
-/// @throws std::runtime_error that says what is wrong.
-InertialSpec inertial_of(const SolidSpec& solid) {
-  SolidProperties unit;
-  if (const auto* mesh = std::get_if<MeshSpec>(&solid.shape)) {
-    const Surface surface = surface_of(*mesh, solid);
-    unit = solid.shell ? shell_solid(surface.points, surface.triangles)
-                       : mesh_solid(surface.points, surface.triangles, solid.filling);
-    if (!(unit.volume > 0))
-      throw std::runtime_error("the mesh encloses no volume (are its triangles turned outwards?)");
-  } else {
-    if (solid.shell) throw std::runtime_error("shellinertia is read of meshes only");
-    unit = solid_properties(solid.shape).value_or(SolidProperties{});
-  }
-  const double density = solid.mass ? (unit.volume > 0 ? *solid.mass / unit.volume : 0.0) : solid.density;
-  const Matrix3d R = solid.X_LG.linear();
-  return {.mass = solid.mass.value_or(density * unit.volume),
-          .p_LCom = solid.X_LG * unit.p_GCom,
-          .I_Com_L = density * R * unit.I_Com_G * R.transpose()};
-}
-
-/// Of a rigid body of the parts.
-InertialSpec sum_of(const std::vector<InertialSpec>& parts) {
-  InertialSpec sum;
-  for (const InertialSpec& part : parts) {
-    sum.mass += part.mass;
-    sum.p_LCom += part.mass * part.p_LCom;
-  }
-  if (sum.mass > 0) sum.p_LCom /= sum.mass;
-  for (const InertialSpec& part : parts)
-    sum.I_Com_L += part.I_Com_L + part.mass * point_inertia(part.p_LCom - sum.p_LCom);
-  return sum;
-}
-
-void apply(const InertiaRules& rules, InertialSpec& inertial) {
-  inertial.mass = std::max(inertial.mass, rules.least_mass);
-  if (rules.least_moment <= 0 && !rules.balance) return;
-  const auto eigen = symmetric_eigen(inertial.I_Com_L);
-  Vector3d moments = eigen.values.cwiseMax(rules.least_moment);  // ascending
-  if (rules.balance && moments[0] + moments[1] < moments[2]) moments.setConstant(moments.mean());
-  if (moments != eigen.values) inertial.I_Com_L = eigen.vectors * moments.asDiagonal() * eigen.vectors.transpose();
-}
-
-}  // namespace
-
-void weigh(ModelSpec& model, Diagnostics& diagnostics) {
-  double total = 0;
-  for (LinkSpec& link : model.links) {
-    if (!link.inertial && !link.solids.empty()) {
-      std::vector<InertialSpec> parts;
-      for (const SolidSpec& solid : link.solids) {
-        try {
-          parts.push_back(inertial_of(solid));
-        } catch (const std::exception& error) {
-          diagnostics.error(solid.where, fmt::format("what a geometry of '{}' weighs: {}", link.name, error.what()));
-        }
-      }
-      link.inertial = sum_of(parts);
-    }
-    link.solids.clear();
-    if (!link.inertial) continue;
-    apply(model.inertia_rules, *link.inertial);
-    total += link.inertial->mass;
-  }
-  if (!(model.inertia_rules.total_mass > 0) || !(total > 0)) return;
-  for (LinkSpec& link : model.links) {
-    if (!link.inertial) continue;
-    link.inertial->mass *= model.inertia_rules.total_mass / total;
-    link.inertial->I_Com_L *= model.inertia_rules.total_mass / total;
-  }
 }
 
 }  // namespace deft::collision

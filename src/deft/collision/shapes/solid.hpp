@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "deft/core/diagnostics.hpp"
 #include "deft/multibody/description/model_spec.hpp"
 
 namespace deft::collision {
@@ -17,6 +16,8 @@ struct SolidProperties {
   Eigen::Vector3d p_GCom = Eigen::Vector3d::Zero();   // [m]
   Eigen::Matrix3d I_Com_G = Eigen::Matrix3d::Zero();  // about the centroid, per unit density [m⁵]
 };
+/// Inertia of a point of mass 1 at `d` about the origin [m²].
+Eigen::Matrix3d point_inertia(const Eigen::Vector3d& d);
 /// Those of one shape; nothing for half-spaces and meshes, which have to be read.
 std::optional<SolidProperties> solid_properties(const multibody::ShapeSpec& shape);
 
@@ -33,10 +34,5 @@ SolidProperties mesh_solid(const std::vector<Eigen::Vector3d>& points, const std
 /// A surface of density 1 per area; `volume` is its area [m²].
 SolidProperties shell_solid(const std::vector<Eigen::Vector3d>& points,
                             const std::vector<std::array<int, 3>>& triangles);
-
-/// Gives every link without an inertial that of its solids (the sum of what each weighs; massless without any), then
-/// follows the model's inertia rules, and takes the solids away. A mesh that cannot be read or has no volume is an
-/// error.
-void weigh(multibody::ModelSpec& model, Diagnostics& diagnostics);
 
 }  // namespace deft::collision

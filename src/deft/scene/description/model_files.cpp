@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "deft/collision/shapes/solid.hpp"
+#include "deft/collision/shapes/weigh.hpp"
 #include "deft/multibody/load_model.hpp"
 
 namespace deft::scene {
