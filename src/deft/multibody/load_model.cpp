@@ -4,7 +4,8 @@
 
 #include <filesystem>
 
-#include "deft/multibody/description/load_urdf_sdf.hpp"
+#include "deft/multibody/description/load_sdf.hpp"
+#include "deft/multibody/description/load_urdf.hpp"
 #include "deft/multibody/description/xml_reader.hpp"
 #include "deft/multibody/mjcf/load_mjcf.hpp"
 

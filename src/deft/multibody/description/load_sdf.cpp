@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "deft/multibody/description/load_urdf_sdf.hpp"
+#include "deft/multibody/description/load_sdf.hpp"
 #include "deft/multibody/description/model_reader.hpp"
 #include "deft/multibody/description/sdf_frames.hpp"
 

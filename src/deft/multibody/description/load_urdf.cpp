@@ -6,7 +6,7 @@
 #include <map>
 
 #include "deft/math/small_dense.hpp"
-#include "deft/multibody/description/load_urdf_sdf.hpp"
+#include "deft/multibody/description/load_urdf.hpp"
 #include "deft/multibody/description/model_reader.hpp"
 
 namespace deft::multibody {

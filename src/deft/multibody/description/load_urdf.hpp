@@ -1,5 +1,5 @@
 #pragma once
-// URDF and SDFormat files → ModelSpec. Every tag of a file that is not used is warned of once.
+// URDF files → ModelSpec. Every tag of a file that is not used is warned of once.
 
 #include <optional>
 #include <string>
@@ -13,7 +13,5 @@ namespace deft::multibody {
 /// Reads one robot from a URDF file (the elements in README.md). Errors and warnings go to `diagnostics`, all mistakes
 /// of the file in one reading. @param packages  finds the mesh files. @returns nothing after an error.
 std::optional<ModelSpec> load_urdf(const std::string& path, const PackageMap& packages, Diagnostics& diagnostics);
-/// Reads the one `<model>` of an SDFormat file, likewise.
-std::optional<ModelSpec> load_sdf(const std::string& path, const PackageMap& packages, Diagnostics& diagnostics);
 
 }  // namespace deft::multibody
