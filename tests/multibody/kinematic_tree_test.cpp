@@ -124,6 +124,56 @@ TEST(KinematicTree, KeepsMasslessLinksThatSomethingHolds) {
   EXPECT_TRUE(complaints(world).empty());
 }
 
+TEST(KinematicTree, FixesARootWithoutMassThatCarriesJoints) {
+  MultibodySpec world = sound_world();
+  world.models[0].links[0].inertial.reset();  // the palm
+  EXPECT_EQ(
+      complaints(world),
+      std::vector<std::string>{
+          "test:2: warning: 'hand/palm' has no mass and nothing holds it: it is fixed to the world. A mass in its "
+          "file frees it; '- add_weld: {parent: world, child: hand::palm}' in directives says the same without "
+          "this warning"});
+  Diagnostics ignored;
+  const Model model = Model::build(world, ignored);
+  EXPECT_EQ(model.nv(), 1 + 6) << "the knuckle and the box";
+  EXPECT_EQ(model.bodies()[model.find_body("hand/palm")].weld_group, 0);
+}
+
+TEST(KinematicTree, AWeldTakesThePlaceOfAFixedJointThatGivesWay) {
+  MultibodySpec world = sound_world();
+  JointSpec stand = fixed_joint("palm_fixed", "world", "palm", 2);
+  stand.gives_way = true;
+  stand.X_PJ.translation() = Vector3d(0, 0, 1);
+  world.models[0].joints.push_back(stand);
+  const auto height = [](const MultibodySpec& of) {
+    const Model model = build(of);
+    Kinematics kinematics = model.make_kinematics();
+    model.update(model.default_configuration(), kinematics);
+    return kinematics.X_WB[model.find_body("hand/palm")].translation().z();
+  };
+  EXPECT_DOUBLE_EQ(height(world), 1);
+  world.welds = {weld("world", "hand::palm", 8)};
+  world.welds[0].X_PC.translation() = Vector3d(0, 0, 3);
+  EXPECT_DOUBLE_EQ(height(world), 3);
+  world.models[0].joints.back().gives_way = false;
+  EXPECT_EQ(complaints(world).size(), 1u);
+}
+
+TEST(KinematicTree, ArmaturesAddToTheMassMatrix) {
+  MultibodySpec world = sound_world();
+  const Model without = build(world);
+  world.models[0].joints[0].axes[0].armature = 0.3;
+  const Model with = build(world);
+  MatrixXd M0, M1;
+  Kinematics k0 = without.make_kinematics(), k1 = with.make_kinematics();
+  without.update(without.default_configuration(), k0), with.update(with.default_configuration(), k1);
+  without.mass_matrix(k0, M0), with.mass_matrix(k1, M1);
+  MatrixXd more = MatrixXd::Zero(with.nv(), with.nv());
+  const int knuckle = with.models()[0].first_v + 6;
+  more(knuckle, knuckle) = 0.3;
+  EXPECT_TRUE((M1 - M0 - more).isZero(1e-15));
+}
+
 TEST(KinematicTree, TakesTheInertiaOfAFreeBodyFromAllThatIsFixedToIt) {
   // Neither half has an inertia of its own about every axis; three masses off a line have one together.
   ModelSpec frame{.name = "frame"};

@@ -339,6 +339,18 @@ TEST_F(MjcfOracle, PairsThatMayCollide) {
   compare_pairs();
 }
 
+TEST_F(MjcfOracle, CopiesStandWhereTheyStandThere) {
+  read(R"(<mujoco model="copies">
+  <worldbody><body name="p" pos="1 0 0"><joint name="jp" axis="1 0 0"/><geom name="gp" size=".1"/>
+    <replicate count="10" offset="0.1 0.2 0" euler="0 10 30" sep="-">
+      <body name="b" pos="0 0 0.5"><joint name="j"/><geom name="g" size="0.05" pos="0.1 0 0"/></body>
+      <geom name="h" size="0.02" pos="0.3 0 0"/>
+      <replicate count="2" offset="0 0 1"><geom name="k" size="0.01"/></replicate>
+    </replicate></body></worldbody></mujoco>)");
+  compare();
+  EXPECT_EQ(geometries_, 2 * (1 + 10 * 4));
+}
+
 TEST_F(MjcfOracle, DrivesAreStiffnessAndKeyframesConfigurations) {
   read(R"(<mujoco model="driven">
   <default><position kp="20" kv="2"/></default>

@@ -64,6 +64,7 @@ class TreeBuilder {
       if (spec_.models[m].is_static) fix_to_world(m);
     }
     for (const WeldSpec& weld : spec_.welds) add_weld(weld);
+    fix_massless_roots();
     form_groups();
     hang_groups();
     check_for_loops(tree_, diagnostics_);
@@ -80,6 +81,7 @@ class TreeBuilder {
   void add_joint(int m, const JointSpec& joint);
   void fix_to_world(int m);
   void add_weld(const WeldSpec& weld);
+  void fix_massless_roots();
   void fix(int parent, int child, const RigidTransform& X_PC, const SourceLocation& where, const std::string& what);
   void form_groups();
   void hang_groups();
@@ -303,6 +305,29 @@ void TreeBuilder::add_weld(const WeldSpec& weld) {
   tree_.bodies[base].parent = parent->body;
   fix(parent->body, child->body, parent->X_BF * weld.X_PC * child->X_BF.inverse(), weld.where,
       fmt::format("the weld of '{}' to '{}'", weld.child, weld.parent));
+}
+
+/// A robot whose file leaves its root without mass stands in the world: such a root is fixed there, unless the file or
+/// the scene holds it. A body that carries no joint stays free, for its missing mass to be told.
+void TreeBuilder::fix_massless_roots() {
+  std::vector<double> mass(tree_.bodies.size(), 0);
+  std::vector<bool> carries(tree_.bodies.size(), false);
+  for (std::size_t b = 1; b < tree_.bodies.size(); ++b)
+    mass[rigid_.root(static_cast<int>(b))] += tree_.inertials[b].mass;
+  for (const MovableJoint& joint : movable_) carries[rigid_.root(joint.parent)] = true;
+  for (int b = 1; b < static_cast<int>(tree_.bodies.size()); ++b) {
+    BodyNotes& notes = notes_[b];
+    const int group = rigid_.root(b);
+    if (!notes.held_by.empty() || notes.free_joint || group == 0 || mass[group] != 0 || !carries[group]) continue;
+    notes.held_by = "the world, as it has no mass";
+    tree_.bodies[b].parent = 0;
+    fix(0, b, notes.X_WB_default, notes.where, fmt::format("the root '{}'", name(b)));
+    diagnostics_.warning(
+        notes.where,
+        fmt::format("'{}' has no mass and nothing holds it: it is fixed to the world. A mass in its file frees it; "
+                    "'- add_weld: {{parent: world, child: {}::{}}}' in directives says the same without this warning",
+                    name(b), spec_.models[tree_.bodies[b].model].name, tree_.bodies[b].link));
+  }
 }
 
 void TreeBuilder::fix(int parent, int child, const RigidTransform& X_PC, const SourceLocation& where,

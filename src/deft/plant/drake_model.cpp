@@ -113,6 +113,7 @@ class Writer {
           "body '{}': {}", tree_.bodies[to_size(tree_.groups[to_size(group)].bodies.front())].name, inertia.note));
   }
   void add_joint(const TreeJoint& joint);
+  static void refuse_armature(const TreeJoint& joint, bool has_actuators);
   void add_actuators();
   void add_geometries();
   void add_pairs();
@@ -134,18 +135,13 @@ void Writer::add_joint(const TreeJoint& joint) {
     throw InputError(joint.where, fmt::format("plant drake: '{}' is a ball joint; not available with Drake, whose ball "
                                               "joints have three angles",
                                               joint.name));
-  const bool has_armature = joint.armature != 0 || std::any_of(joint.axes.begin(), joint.axes.end(),
-                                                               [](const auto& axis) { return axis.armature != 0; });
-  if (has_armature)
-    throw InputError(
-        joint.where,
-        fmt::format("plant drake: '{}' has an armature, which this plant does not simulate; use mujoco", joint.name));
   const bool frozen = std::any_of(scene_.objects().begin(), scene_.objects().end(),
                                   [&](const auto& object) { return object.model == joint.model && object.frozen; });
   line(fmt::format("joint {} {} {} {}{}", joint.child_group, joint.parent_group,
                    joint.kind == JointKind::kFree ? "free" : "axes", frozen ? 1 : 0, hex(joint.X_GJ)));
   const auto robot = std::find_if(scene_.robots().begin(), scene_.robots().end(),
                                   [&](const auto& candidate) { return candidate.model == joint.model; });
+  refuse_armature(joint, robot != scene_.robots().end() && robot->drive == scene::Drive::kPosition);
   const bool limits = scene_.settings().step.joint_limits;
   for (std::size_t i = 0; i < joint.axes.size(); ++i) {
     const multibody::JointAxisSpec& axis = joint.axes[i];
@@ -158,13 +154,24 @@ void Writer::add_joint(const TreeJoint& joint) {
   next_v_ += joint.kind == JointKind::kFree ? 6 : static_cast<int>(joint.axes.size());
 }
 
+/// In Drake the inertia of a drive is that of an actuator, and only robots that hold positions have actuators here.
+void Writer::refuse_armature(const TreeJoint& joint, bool has_actuators) {
+  const bool has_armature = joint.armature != 0 || std::any_of(joint.axes.begin(), joint.axes.end(),
+                                                               [](const auto& axis) { return axis.armature != 0; });
+  if (!has_armature || has_actuators) return;
+  throw InputError(
+      joint.where,
+      fmt::format("plant drake: '{}' has an armature but no actuator; not available with Drake", joint.name));
+}
+
 void Writer::add_actuators() {
   for (const scene::Robot& robot : scene_.robots()) {
     if (robot.drive == scene::Drive::kForce) continue;
     for (int i = 0; i < robot.nu; ++i) {
       out_.springs.push_back(robot.first_u + i);
       const double limit = scene_.settings().step.effort_limits ? robot.effort_limit(i) : kInfinity;
-      line(fmt::format("actuator {}{}{}", robot.first_v + i, hex(robot.stiffness(i)), hex(limit)));
+      const double armature = scene_.model().velocities()[to_size(robot.first_v + i)].armature;
+      line(fmt::format("actuator {}{}{}{}", robot.first_v + i, hex(robot.stiffness(i)), hex(limit), hex(armature)));
     }
   }
 }

@@ -157,7 +157,7 @@ class Model:
         return joints
 
     def add_actuators(self) -> None:
-        """`actuator VELOCITY stiffness limit`: springs, in the order of the commands."""
+        """`actuator VELOCITY stiffness limit armature`: springs and the inertia of their drives, in the order of the commands."""
         flat = [joint for joints in self.joints for joint in joints]
         at = {}
         first = 0
@@ -165,9 +165,10 @@ class Model:
             at[first] = joint
             first += joint.num_velocities()
         for k, (velocity, *rest) in enumerate(self.said.rows("actuator")):
-            stiffness, limit = numbers(rest)
+            stiffness, limit, armature = numbers(rest)
             actuator = self.plant.AddJointActuator(f"u{k}", at[int(velocity)], limit)
             actuator.set_controller_gains(self.drake.PdControllerGains(p=stiffness, d=0.0))
+            actuator.set_default_rotor_inertia(armature)  # the gear ratio is 1
 
     def shape(self, word: str, values: np.ndarray):
         drake = self.drake

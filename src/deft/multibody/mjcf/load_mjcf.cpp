@@ -17,7 +17,8 @@ constexpr std::array<std::string_view, 12> kSections{"compiler", "default", "ass
                                                      "contact",  "option",  "size",     "statistic",
                                                      "visual",   "custom",  "actuator", "keyframe"};
 /// What a body or frame holds that is read.
-constexpr std::array<std::string_view, 7> kParts{"body", "frame", "joint", "freejoint", "geom", "site", "inertial"};
+constexpr std::array<std::string_view, 8> kParts{"body",      "frame", "replicate", "joint",
+                                                 "freejoint", "geom",  "site",      "inertial"};
 /// What cannot be left out without a contact or a constraint missing.
 constexpr std::array<std::string_view, 4> kRefused{"flexcomp", "flex", "composite", "attach"};
 
@@ -34,7 +35,7 @@ void note_parts(const Element& holder, const Values& values) {
       values.error(child, fmt::format("<{}> is not read: what it holds would be missing", child.tag));
     else if (!among(child.tag, kParts))
       note(child, values);
-    else if (child.tag == "body" || child.tag == "frame")
+    else if (child.tag == "body" || child.tag == "frame" || child.tag == "replicate")
       note_parts(child, values);
   }
 }

@@ -1,5 +1,5 @@
 #pragma once
-// <asset>: meshes and materials of an MJCF file.
+// `<asset>`: meshes and materials of an MJCF file.
 
 #include <array>
 #include <map>
@@ -26,10 +26,10 @@ struct MeshAsset {
 struct Assets {
   std::map<std::string, MeshAsset> meshes;
   std::map<std::string, std::array<double, 4>> colours;  // of materials: red, green, blue, opacity, each 0 … 1
-  std::map<std::string, std::string> models;             // files of <model>
+  std::map<std::string, std::string> models;             // files of `<model>`
 };
 
-/// Reads every <asset> of the root element. Meshes whose file is missing are not among them: `missing` says why where
+/// Reads every `<asset>` of the root element. Meshes whose file is missing are not among them: `missing` says why where
 /// one is used.
 class AssetReader {
  public:

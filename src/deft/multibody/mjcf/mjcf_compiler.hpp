@@ -1,5 +1,5 @@
 #pragma once
-// <compiler>: how a file is to be read, and the poses that depend on it.
+// `<compiler>`: how a file is to be read, and the poses that depend on it.
 
 #include <string>
 
@@ -28,7 +28,7 @@ struct Compiler {
   double angle(double value) const;
 };
 
-/// Reads every <compiler> of the root element; later ones win.
+/// Reads every `<compiler>` of the root element; later ones win.
 Compiler read_compiler(const Element& root, const Values& values);
 
 /// Orientation of an element: quat, axisangle, euler, xyaxes, zaxis or none. A second way to say it is an error.

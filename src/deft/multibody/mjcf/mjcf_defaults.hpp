@@ -12,7 +12,8 @@ namespace deft::multibody::mjcf {
 /// The classes of one file. A class inherits from the one that it stands in; the outermost is "main".
 class Defaults {
  public:
-  /// Reads every <default> of the root element. Mistakes go to `values`: a second class of a name, one without a name.
+  /// Reads every `<default>` of the root element. Mistakes go to `values`: a second class of a name, one without a
+  /// name.
   Defaults(const Element& root, const Values& values);
 
   /// The element with the attributes that it leaves out, from the class that it names, or else from `childclass`, or

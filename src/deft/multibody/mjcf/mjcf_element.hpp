@@ -1,5 +1,5 @@
 #pragma once
-// The elements of an MJCF file, with what it includes in the place of <include>. Plain data, so that defaults, frames
+// The elements of an MJCF file, with what it includes in the place of `<include>`. Plain data, so that defaults, frames
 // and copies can be worked out on it.
 
 #include <optional>
@@ -30,9 +30,9 @@ struct Element {
   }
 };
 
-/// Reads a file whose root is <mujoco>; <include> stands for the children of the named file's root, which is looked for
-/// beside the main file first, then beside the file that names it. @returns nothing after an error: a missing file, one
-/// that is not well-formed or includes itself, more than 64 files inside each other.
+/// Reads a file whose root is `<mujoco>`; `<include>` stands for the children of the named file's root, which is looked
+/// for beside the main file first, then beside the file that names it. @returns nothing after an error: a missing file,
+/// one that is not well-formed or includes itself, more than 64 files inside each other.
 std::optional<Element> read_elements(const std::string& path, Diagnostics& diagnostics);
 
 }  // namespace deft::multibody::mjcf

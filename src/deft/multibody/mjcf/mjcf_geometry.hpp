@@ -1,5 +1,5 @@
 #pragma once
-// <geom>: shape, place, friction, what it collides with and what it weighs.
+// `<geom>`: shape, place, friction, what it collides with and what it weighs.
 
 #include <optional>
 #include <set>
@@ -9,7 +9,7 @@
 
 namespace deft::multibody::mjcf {
 
-/// One <geom>.
+/// One `<geom>`.
 struct Geometry {
   std::string name;                // of the file, may be empty
   GeometrySpec spec;               // shape and place in the body, friction, bits

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "deft/multibody/mjcf/mjcf_replicate.hpp"
+
 namespace deft::multibody::mjcf {
 namespace {
 
@@ -35,7 +37,8 @@ ModelReader::ModelReader(const std::string& path, const Element& root, const Val
 ModelSpec ModelReader::read() {
   note_unread();
   list_paired();
-  root_.for_each("worldbody", [&](const Element& worldbody) { read_world(worldbody); });
+  root_.for_each("worldbody",
+                 [&](const Element& worldbody) { read_world(with_copies(worldbody, compiler_, values_)); });
   read_contacts();
   read_actuators();
   read_keyframes();
@@ -47,7 +50,7 @@ ModelSpec ModelReader::read() {
   return std::move(model_);
 }
 
-/// What stands in a body, through the frames in it: <frame> moves what it holds.
+/// What stands in a body, through the frames in it: `<frame>` moves what it holds.
 void ModelReader::gather(const Element& element, const RigidTransform& X_BF, const std::string& childclass,
                          std::vector<Placed>& parts) const {
   for (const Element& child : element.children) {

@@ -68,7 +68,7 @@ class ModelReader {
   Assets assets_;
   GeometryReader geometries_;
   ModelSpec model_;
-  std::set<std::string> paired_;  // geometries that <pair> names
+  std::set<std::string> paired_;  // geometries that `<pair>` names
   int bodies_ = 0;                // read so far
   KeyframeSpec references_;       // reference values of joints that have one
 };

@@ -1,4 +1,4 @@
-// <actuator> and <keyframe>.
+// `<actuator>` and `<keyframe>`.
 
 #include <fmt/format.h>
 

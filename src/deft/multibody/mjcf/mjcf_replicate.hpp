@@ -1,0 +1,13 @@
+#pragma once
+// `<replicate>`: copies of what it holds, each moved against the one before.
+
+#include "deft/multibody/mjcf/mjcf_compiler.hpp"
+
+namespace deft::multibody::mjcf {
+
+/// The worldbody with every `<replicate>` replaced by its copies: frames at the powers of the pose that `offset` and
+/// `euler` make, in which names end in `sep` and the number of the copy, with zeros before it, as many digits as the
+/// count has. More than a million elements are an error, and the copies are left out.
+Element with_copies(const Element& worldbody, const Compiler& compiler, const Values& values);
+
+}  // namespace deft::multibody::mjcf
