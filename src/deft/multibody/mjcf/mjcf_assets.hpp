@@ -24,7 +24,7 @@ struct MeshAsset {
 
 /// The assets of one file by name.
 struct Assets {
-  std::map<std::string, MeshAsset> meshes;
+  std::map<std::string, MeshAsset> meshes;               // those that could be read
   std::map<std::string, std::array<double, 4>> colours;  // of materials: red, green, blue, opacity, each 0 … 1
   std::map<std::string, std::string> models;             // files of `<model>`
 };

@@ -8,7 +8,7 @@
 namespace deft::multibody::mjcf {
 namespace {
 
-constexpr std::size_t kElements = 1'000'000;
+constexpr std::size_t kElementsOfCopies = 1'000'000;
 
 std::size_t size_of(const Element& element) {
   std::size_t size = 1;
@@ -43,8 +43,8 @@ class Copier {
     const int count = values_.integer(element, "count", 0);
     if (count < 1) return values_.error(element, fmt::format("<replicate>: count must be at least 1, it is {}", count));
     made_ += size_of(element) * static_cast<std::size_t>(count);
-    if (made_ > kElements)
-      return values_.error(element, fmt::format("<replicate> makes more than {} elements", kElements));
+    if (made_ > kElementsOfCopies)
+      return values_.error(element, fmt::format("<replicate> makes more than {} elements", kElementsOfCopies));
     Element turned{.tag = element.tag, .attributes = {}, .children = {}, .where = element.where};
     if (const std::string* const euler = element.find("euler")) turned.set("euler", *euler);
     const RigidTransform step = make_transform(read_orientation(turned, compiler_, values_),
