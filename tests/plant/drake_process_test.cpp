@@ -181,7 +181,7 @@ TEST_F(DrakeProcessTest, TheModelIsTheSceneInNumbersThatLoseNothing) {
   const DrakeModel model = describe_for_drake(test::build(spec), {});
   const auto has = [&](const std::string& line) { return model.text.find(line + "\n") != std::string::npos; };
   EXPECT_TRUE(has("pair 0 1 0x1.5555555555555p-2")) << model.text;
-  EXPECT_TRUE(has("actuator 0 0x1.f4p+9 inf")) << model.text;
+  EXPECT_TRUE(has("actuator 0 0x1.f4p+9 inf 0x0p+0")) << model.text;
   EXPECT_TRUE(has("joint 2 0 axes 0 0x1p+0 0x0p+0 0x0p+0 0x0p+0 0x1.999999999999ap-3 0x0p+0 0x0p+0")) << model.text;
   // The half-space's frame has z along the normal, at its offset.
   EXPECT_TRUE(has("geometry 2 0 half_space 0x1p+0 0x0p+0 0x0p+0 0x0p+0 0x0p+0 0x0p+0 0x1p-1")) << model.text;

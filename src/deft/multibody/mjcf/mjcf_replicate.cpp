@@ -46,18 +46,19 @@ class Copier {
     if (made_ > kElementsOfCopies)
       return values_.error(element, fmt::format("<replicate> makes more than {} elements", kElementsOfCopies));
     Element turned{.tag = element.tag, .attributes = {}, .children = {}, .where = element.where};
-    if (const std::string* const euler = element.find("euler")) turned.set("euler", *euler);
-    const RigidTransform step = make_transform(read_orientation(turned, compiler_, values_),
-                                               values_.vector(element, "offset", Eigen::Vector3d::Zero()));
+    const Eigen::Vector3d angles = values_.vector(element, "euler", Eigen::Vector3d::Zero());
+    const Eigen::Vector3d offset = values_.vector(element, "offset", Eigen::Vector3d::Zero());
     const std::string separator = values_.text(element, "sep");
     const std::size_t digits = fmt::format("{}", count).size();
-    RigidTransform X = RigidTransform::Identity();
-    for (int i = 0; i < count; ++i, X = X * step) {
+    Eigen::Vector3d p = Eigen::Vector3d::Zero();
+    for (int i = 0; i < count; ++i) {
       Element frame{.tag = "frame", .attributes = {}, .children = element.children, .where = element.where};
-      const Eigen::Vector3d p = X.translation();
-      const Eigen::Vector4d quat = quat_wxyz_from_rotation(X.linear());
+      turned.set("euler", fmt::format("{}", fmt::join(Eigen::Vector3d(i * angles), " ")));
+      const Eigen::Matrix3d R = read_orientation(turned, compiler_, values_);
+      const Eigen::Vector4d quat = quat_wxyz_from_rotation(R);
       frame.set("pos", fmt::format("{}", fmt::join(p, " ")));
       frame.set("quat", fmt::format("{}", fmt::join(quat, " ")));
+      p += R * offset;
       if (const std::string* const childclass = element.find("childclass")) frame.set("childclass", *childclass);
       for (Element& child : frame.children) rename(fmt::format("{}{:0{}}", separator, i, digits), child);
       list.push_back(std::move(frame));
