@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from conftest import parse
 
-INFO_KEYS = ["name", "nq", "nv", "nu", "q", "nq_u", "nq_a", "bodies", "robots", "objects", "settings", "contacts"]
+INFO_KEYS = ["name", "nq", "nv", "nu", "q", "nq_u", "nq_a", "bodies", "joints", "robots", "objects", "settings", "contacts"]
 SETTINGS_KEYS = ["gravity", "h", "model", "dynamics", "cone", "rays", "kappa", "contact_margin", "unactuated_mass_scale", "friction_law"]
 
 
@@ -22,7 +22,12 @@ def test_info_of_a_scene(deft, pushed_ball):
     assert info["robots"] == [{"name": "hand", "joints": ["hand/x", "hand/y", "hand/z"], "stiffness": [500, 500, 500]}]
     assert info["objects"] == [{"name": "ball", "nq": 7, "nv": 6, "mass": 1}]
     assert [body["name"] for body in info["bodies"]] == ["world", "table", "ball", "hand"]
-    assert info["bodies"][2]["mass"] == 1
+    ball = info["bodies"][2]
+    assert (ball["mass"], ball["parent"], ball["fixed"]) == (1, None, False)
+    assert ball["com_B"] == [0, 0, 0] and ball["inertia_B"][3:] == [0, 0, 0] and ball["inertia_B"][0] > 0
+    assert info["bodies"][1]["fixed"] and info["bodies"][1]["parent"] == "world"
+    slide = info["joints"][-1]
+    assert (slide["name"], slide["type"], slide["child"], slide["axis"]) == ("hand/z", "prismatic", "hand", [0, 0, 1])
     assert [g["kind"] for g in info["bodies"][2]["geometries"]] == ["sphere"]
     assert info["bodies"][2]["geometries"][0]["mu"] == 0.5
     assert list(info["settings"]) == SETTINGS_KEYS
