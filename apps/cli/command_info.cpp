@@ -74,7 +74,7 @@ Json bodies(const Scene& scene) {
   return list;
 }
 
-/// One entry per axis of a joint, in the order of the files; limits are null where there are none.
+/// One entry per axis of a joint, in the order of the files; what has no axis has no limits (null).
 Json joints(const Scene& scene) {
   Json list = Json::array();
   const auto add = [&](const multibody::ModelSpec& model, const multibody::JointSpec& joint, const std::string& name,

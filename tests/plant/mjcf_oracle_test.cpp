@@ -214,7 +214,8 @@ class MjcfOracle : public ::testing::Test {
     scene_->find_contacts(kFar, state);
     const auto own = [&](int geometry) {
       const std::string& full = scene_->collision_world().geometries()[geometry].name;
-      return full.substr(full.find('#') + 1);
+      const std::string name = full.substr(full.find('#') + 1);
+      return name.starts_with("collision_") ? std::string() : name;  // without one in the file
     };
     for (const collision::ContactPair& contact : state.contacts)
       insert(own(contact.geometry_a), own(contact.geometry_b), ours);
@@ -321,6 +322,7 @@ TEST_F(MjcfOracle, PairsThatMayCollide) {
   read(R"(<mujoco model="pairs">
   <worldbody>
     <geom name="floor" type="plane" size="1 1 1"/>
+    <body name="dumb" pos="5 0 1"><geom size="0.1"/></body><body name="mute" pos="6 0 1"><geom size="0.1"/></body>
     <body name="post" pos="2 0 1"><geom name="post_box" type="box" size="0.1 0.1 1"/>
       <body name="arm" pos="0 0 1.5"><joint name="j1"/><geom name="arm_ball" size="0.1"/>
         <body name="tip" pos="0 0 0.5"><joint name="j2"/><geom name="tip_ball" size="0.1"/><geom name="tip_drawn" size="0.05" contype="0" conaffinity="0"/>
@@ -337,6 +339,16 @@ TEST_F(MjcfOracle, PairsThatMayCollide) {
     <pair geom1="arm_ball" geom2="tip_ball"/>
   </contact></mujoco>)");
   compare_pairs();
+  int with_own_friction = 0;
+  const auto geometries = scene_->collision_world().geometries();
+  for (int i = 0; i < static_cast<int>(geometries.size()); ++i)
+    for (int j = 0; j < i; ++j) {
+      if (scene_->friction(i, j).mu != 0.7) continue;
+      ++with_own_friction;
+      EXPECT_TRUE(geometries[i].name.ends_with("#four") && geometries[j].name.ends_with("#three"))
+          << geometries[i].name;
+    }
+  EXPECT_EQ(with_own_friction, 1);
 }
 
 TEST_F(MjcfOracle, CopiesStandWhereTheyStandThere) {

@@ -54,13 +54,10 @@ std::map<std::string, std::set<int>> resolve_groups(const WorldSpec& spec, const
 class FileRules {
  public:
   /// Lists the geometries in the order of the models' links, as `geometries` are.
-  explicit FileRules(const WorldSpec& spec) {
+  explicit FileRules(const WorldSpec& spec) : index_(geometries_by_name(spec)) {
     for (const multibody::ModelSpec& model : spec.world.models)
       for (const multibody::LinkSpec& link : model.links)
-        for (const multibody::GeometrySpec& geometry : link.collisions) {
-          index_[model.name + "/" + geometry.name] = static_cast<int>(geometries_.size());
-          geometries_.push_back(&geometry);
-        }
+        for (const multibody::GeometrySpec& geometry : link.collisions) geometries_.push_back(&geometry);
   }
 
   /// Whether a contact type of one is among the affinities of the other.
@@ -79,7 +76,7 @@ class FileRules {
   }
 
  private:
-  std::map<std::string, int> index_;  // "model/geometry"
+  std::map<std::string, int> index_;
   std::vector<const multibody::GeometrySpec*> geometries_;
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 namespace deft::scene {
 namespace {
@@ -54,6 +53,16 @@ bool is_round(const multibody::ShapeSpec& shape) {
 }
 
 }  // namespace
+
+std::map<std::string, int> geometries_by_name(const WorldSpec& spec) {
+  std::map<std::string, int> indices;
+  int next = 0;
+  for (const multibody::ModelSpec& model : spec.world.models)
+    for (const multibody::LinkSpec& link : model.links)
+      for (const multibody::GeometrySpec& geometry : link.collisions)
+        indices.emplace(model.name + "/" + geometry.name, next++);
+  return indices;
+}
 
 bool matches_body(const std::string& pattern, const std::string& name) {
   if (pattern == "*" || pattern == name) return true;
@@ -125,11 +134,7 @@ FrictionTable::FrictionTable(const WorldSpec& spec, const multibody::Model& mode
 
 /// Coefficients of pairs of geometries that model files name; the scene's own pairs come after them.
 void FrictionTable::add_file_pairs(const WorldSpec& spec) {
-  std::map<std::string, int> index;
-  for (const multibody::ModelSpec& model : spec.world.models)
-    for (const multibody::LinkSpec& link : model.links)
-      for (const multibody::GeometrySpec& geometry : link.collisions)
-        index.emplace(model.name + "/" + geometry.name, static_cast<int>(index.size()));
+  const std::map<std::string, int> index = geometries_by_name(spec);
   for (const multibody::ModelSpec& model : spec.world.models) {
     for (const multibody::GeometryPairSpec& named : model.pairs) {
       const auto a = index.find(model.name + "/" + named.geometries[0]);

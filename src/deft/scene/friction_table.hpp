@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -32,6 +34,9 @@ class FrictionTable {
   std::optional<std::array<double, 3>> ellipsoid_;  // of pairs that state none
   std::unordered_map<std::uint64_t, PairFriction> overrides_;
 };
+
+/// Index of every collision geometry, in the order of the models' links, by "model/geometry" with the file's names.
+std::map<std::string, int> geometries_by_name(const WorldSpec& spec);
 
 /// True when `name` ("model/link", inline body "ball") matches "ball", "hand::link", "hand/link", "hand::*" or "*".
 bool matches_body(const std::string& pattern, const std::string& name);

@@ -25,29 +25,22 @@ std::string attribute_or(const XMLElement& element, const char* name, const std:
   return value == nullptr ? fallback : trimmed(value);
 }
 
-const XMLElement* XmlReader::open() {
-  const SourceLocation file{path_, 0, 0};
+const XMLElement* open_xml(const std::string& path, tinyxml2::XMLDocument& document, Diagnostics& diagnostics) {
+  const auto fail = [&](const SourceLocation& where, std::string message) -> const XMLElement* {
+    diagnostics.error(where, std::move(message));
+    return nullptr;
+  };
+  const SourceLocation file{path, 0, 0};
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path_, ignored)) {
-    diagnostics_.error(file, "cannot open the model file: there is no such file");
-    return nullptr;
-  }
-  const std::optional<std::string> text = read_file(path_);
-  if (!text) {
-    diagnostics_.error(file, "cannot open the model file: it cannot be read");
-    return nullptr;
-  }
-  if (const auto wrong = find_not_utf8(*text)) {
-    diagnostics_.error({path_, wrong->line, wrong->column}, wrong->message);
-    return nullptr;
-  }
-  if (document_.Parse(text->data(), text->size()) != tinyxml2::XML_SUCCESS) {
-    diagnostics_.error({path_, document_.ErrorLineNum(), 0},
-                       fmt::format("not well-formed XML: {}", document_.ErrorName()));
-    return nullptr;
-  }
-  if (document_.RootElement() == nullptr) diagnostics_.error(file, "the file holds no XML element");
-  return document_.RootElement();
+  if (!std::filesystem::is_regular_file(path, ignored))
+    return fail(file, "cannot open the model file: there is no such file");
+  const std::optional<std::string> text = read_file(path);
+  if (!text) return fail(file, "cannot open the model file: it cannot be read");
+  if (const auto wrong = find_not_utf8(*text)) return fail({path, wrong->line, wrong->column}, wrong->message);
+  if (document.Parse(text->data(), text->size()) != tinyxml2::XML_SUCCESS)
+    return fail({path, document.ErrorLineNum(), 0}, fmt::format("not well-formed XML: {}", document.ErrorName()));
+  if (document.RootElement() == nullptr) return fail(file, "the file holds no XML element");
+  return document.RootElement();
 }
 
 void XmlReader::error(const XMLElement& element, std::string message) {

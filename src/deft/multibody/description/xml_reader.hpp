@@ -28,6 +28,9 @@ void for_each(const XMLElement& owner, const char* tag, Action action) {
 /// The attribute, trimmed, or `fallback` without it.
 std::string attribute_or(const XMLElement& element, const char* name, const std::string& fallback);
 
+/// Reads and parses a file into `document`. @returns its root element, or null after an error.
+const XMLElement* open_xml(const std::string& path, tinyxml2::XMLDocument& document, Diagnostics& diagnostics);
+
 /// One model file being read. Problems go to the diagnostics with the line of the element; numbers are NaN then.
 class XmlReader {
  public:
@@ -39,7 +42,7 @@ class XmlReader {
         errors_before_(diagnostics.error_count()) {}
 
   /// Opens and parses the file. @returns its root element, or null after an error.
-  const XMLElement* open();
+  const XMLElement* open() { return open_xml(path_, document_, diagnostics_); }
   /// Whether errors were added to the diagnostics since this object was made.
   bool has_errors() const { return diagnostics_.error_count() > errors_before_; }
 

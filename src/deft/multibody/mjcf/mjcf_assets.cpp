@@ -39,9 +39,7 @@ Assets AssetReader::read(const Element& root, const std::string& path) const {
 
 void AssetReader::read_material(const Element& element, Assets& assets) const {
   const std::string name = values_.required(element, "name");
-  std::array<double, 4> colour{1, 1, 1, 1};
-  if (const auto rgba = values_.numbers(element, "rgba", 3, 4)) std::copy(rgba->begin(), rgba->end(), colour.begin());
-  assets.colours[name] = colour;
+  assets.colours[name] = values_.colour(element).value_or(std::array<double, 4>{1, 1, 1, 1});
 }
 
 /// Beside the main file, in the folder that the compiler names.

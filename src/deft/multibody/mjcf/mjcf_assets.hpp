@@ -24,13 +24,12 @@ struct MeshAsset {
 
 /// The assets of one file by name.
 struct Assets {
-  std::map<std::string, MeshAsset> meshes;               // those that could be read
+  std::map<std::string, MeshAsset> meshes;               // without those in error
   std::map<std::string, std::array<double, 4>> colours;  // of materials: red, green, blue, opacity, each 0 … 1
   std::map<std::string, std::string> models;             // files of `<model>`
 };
 
-/// Reads every `<asset>` of the root element. Meshes whose file is missing are not among them: `missing` says why where
-/// one is used.
+/// Reads every `<asset>` of the root element. The files of meshes are named here, not opened.
 class AssetReader {
  public:
   /// All must outlive this object.

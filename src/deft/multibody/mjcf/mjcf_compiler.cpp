@@ -77,6 +77,10 @@ Matrix3d rotation_from_z_to(const Vector3d& direction) {
   return exp_so3(std::atan2(sine, to.z()) / sine * axis);
 }
 
+RigidTransform pose_between(const Vector3d& from, const Vector3d& to) {
+  return make_transform(rotation_from_z_to(from - to), 0.5 * (from + to));
+}
+
 Matrix3d read_orientation(const Element& element, const Compiler& compiler, const Values& values) {
   int ways = 0;
   Matrix3d R = Matrix3d::Identity();

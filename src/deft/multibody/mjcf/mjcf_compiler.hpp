@@ -37,5 +37,7 @@ Eigen::Matrix3d read_orientation(const Element& element, const Compiler& compile
 RigidTransform read_pose(const Element& element, const Compiler& compiler, const Values& values);
 /// The smallest turn that takes the z axis to `direction` (any length > 0); about x where it is opposite.
 Eigen::Matrix3d rotation_from_z_to(const Eigen::Vector3d& direction);
+/// The frame between two different points: in their middle, z from `to` to `from`, as `fromto` means it.
+RigidTransform pose_between(const Eigen::Vector3d& from, const Eigen::Vector3d& to);
 
 }  // namespace deft::multibody::mjcf

@@ -1,12 +1,11 @@
 #include "deft/multibody/mjcf/mjcf_element.hpp"
 
 #include <fmt/format.h>
-#include <tinyxml2.h>
 
 #include <algorithm>
 #include <filesystem>
 
-#include "deft/core/text_file.hpp"
+#include "deft/multibody/description/xml_reader.hpp"
 
 namespace deft::multibody::mjcf {
 namespace {
@@ -24,17 +23,11 @@ class FileReader {
 
   /// The root element of a file, or nothing after an error.
   std::optional<Element> read(const std::string& path) {
-    const SourceLocation file{path, 0, 0};
-    std::error_code ignored;
-    const std::optional<std::string> text = fs::is_regular_file(path, ignored) ? read_file(path) : std::nullopt;
-    if (!text) return fail(file, "cannot open the model file: there is no such file, or it cannot be read");
-    if (const auto wrong = find_not_utf8(*text)) return fail({path, wrong->line, wrong->column}, wrong->message);
     tinyxml2::XMLDocument document;
-    if (document.Parse(text->data(), text->size()) != tinyxml2::XML_SUCCESS)
-      return fail({path, document.ErrorLineNum(), 0}, fmt::format("not well-formed XML: {}", document.ErrorName()));
-    if (document.RootElement() == nullptr) return fail(file, "the file holds no XML element");
+    const XMLElement* const xml = open_xml(path, document, diagnostics_);
+    if (xml == nullptr) return std::nullopt;
     open_.push_back(path);
-    std::optional<Element> root = convert(*document.RootElement(), path);
+    std::optional<Element> root = convert(*xml, path);
     open_.pop_back();
     return root;
   }

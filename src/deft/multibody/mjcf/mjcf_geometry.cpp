@@ -127,7 +127,7 @@ std::optional<double> GeometryReader::stretch(const Element& element, RigidTrans
     values_.error(element, "<geom>: the two points of fromto are one");
     return std::nullopt;
   }
-  X_BG = make_transform(rotation_from_z_to(from - to), 0.5 * (from + to));
+  X_BG = pose_between(from, to);
   return 0.5 * (from - to).norm();
 }
 
@@ -152,11 +152,7 @@ void GeometryReader::friction(const Element& element, GeometrySpec& spec) const 
 }
 
 std::optional<std::array<double, 4>> GeometryReader::colour(const Element& element) const {
-  if (const auto rgba = values_.numbers(element, "rgba", 3, 4)) {
-    std::array<double, 4> result{0, 0, 0, 1};
-    std::copy(rgba->begin(), rgba->end(), result.begin());
-    return result;
-  }
+  if (const auto own = values_.colour(element)) return own;
   const auto material = assets_.colours.find(values_.text(element, "material"));
   if (material == assets_.colours.end()) return std::nullopt;
   return material->second;

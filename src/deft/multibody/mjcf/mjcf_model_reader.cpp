@@ -149,7 +149,7 @@ void ModelReader::read_site(const Placed& part, const LinkSpec& link) {
   RigidTransform X_BS = read_pose(site, compiler_, values_);
   if (const auto ends = values_.numbers(site, "fromto", 6, 6)) {
     const Vector3d from(ends->data()), to(ends->data() + 3);
-    if (from != to) X_BS = make_transform(rotation_from_z_to(from - to), 0.5 * (from + to));
+    if (from != to) X_BS = pose_between(from, to);
   }
   model_.frames.push_back(
       {.name = std::move(name), .attached_to = link.name, .X_AF = part.X_BF * X_BS, .where = site.where});

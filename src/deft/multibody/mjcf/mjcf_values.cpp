@@ -57,6 +57,14 @@ Eigen::Vector3d Values::vector(const Element& element, const char* name, const E
   return read ? Eigen::Vector3d(read->data()) : fallback;
 }
 
+std::optional<std::array<double, 4>> Values::colour(const Element& element) const {
+  const auto rgba = numbers(element, "rgba", 3, 4);
+  if (!rgba) return std::nullopt;
+  std::array<double, 4> result{0, 0, 0, 1};
+  std::copy(rgba->begin(), rgba->end(), result.begin());
+  return result;
+}
+
 bool Values::boolean(const Element& element, const char* name, bool fallback) const {
   return keyword(element, name, {"false", "true"}, fallback ? 1 : 0) == 1;
 }

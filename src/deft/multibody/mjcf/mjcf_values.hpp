@@ -3,6 +3,7 @@
 // reading goes on with what the attribute's absence means.
 
 #include <Eigen/Core>
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,8 @@ class Values {
   int integer(const Element& element, const char* name, int fallback) const;
   /// Three numbers, or `fallback`.
   Eigen::Vector3d vector(const Element& element, const char* name, const Eigen::Vector3d& fallback) const;
+  /// `rgba`: red, green, blue and opacity (1 if left out), each 0 … 1; nothing without it.
+  std::optional<std::array<double, 4>> colour(const Element& element) const;
   /// true or false, or `fallback`.
   bool boolean(const Element& element, const char* name, bool fallback) const;
   /// true or false; nothing for auto, and without the attribute.
