@@ -19,7 +19,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
                   benchmarks/plans_that_hold are not run again); arguments: systems, variants; --pilot: three other seeds and an estimate of the
                   hours; --draw-seeds: once, after settings.json was frozen by a commit
       periods     a control period of `deft track` in MuJoCo under disturbances, raw, horizons of 1, 3 and 10 steps (nothing else may run), with plans
-                  that plans-that-hold left in out/; arguments: systems
+                  of the pilot of plans-that-hold; arguments: systems
       worlds-disagree  plans of plans-that-hold in five worlds of second order: the first step that differs, with its contacts (what
                   out/plans-that-hold holds is not planned again); arguments: systems, --plans N, --steps N
       models      MJCF files in folders: how many load, and how many agree with what MuJoCo compiles; arguments: folders
@@ -35,7 +35,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       batch       many steps at once on one, two and all cores
       planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree
       plans       success of `deft plan` over seeds, per system of scenes/planning; arguments: systems, then options (--seeds 20)
-      optimize    shares of first plans that hold before and after `deft optimize`; arguments: systems, --seeds N, --seed K, --time-limit S, --only VARIANT
+      optimize    shares of first plans that hold before and after `deft optimize`; arguments: systems, --seeds N, --seed K, --time-limit S, --only VARIANT,
+                  --at-once N (plans, two cores each)
       tracking    P6: periods of the tracking controller over disturbed runs, its programs beside Clarabel and DAQP (--runs N --repeat N SCENE...)
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       gradients   P12: errors of the step's derivatives over random states (--states N per row and barrier)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 from .programs import ROOT, DeftRuns, Failed, percentile, say
 from .recording import Request
@@ -14,30 +16,32 @@ VARIANTS = {  # what differs from the scene's own settings
     "one world": ["optimize.corners=0"],
 }
 SEEDS, FIRST_SEED, TIME_LIMIT_S = 50, 1000, 10
+THREADS = 2  # of each run
 
 
-def optimize_one(runs: DeftRuns, scene: str, seed: int, time_limit_s: float, variants: list[str]) -> dict | None:
+def optimize_one(runs: DeftRuns, scene: str, time_limit_s: float, variants: list[str], seed: int) -> dict | None:
     """What became of the first plan of a seed; none if there is no first plan."""
-    folder = runs.work / f"{scene}.{seed}"
-    first = runs.call(folder / "first", "plan", f"scenes/planning/{scene}.deft.yaml", "--first", "--seed", str(seed))
+    folder, threads = runs.work / f"{scene}.{seed}", ("--threads", str(THREADS))
+    first = runs.call(folder / "first", "plan", f"scenes/planning/{scene}.deft.yaml", "--first", "--seed", str(seed), *threads)
     if first["status"] != "Solved":
         return None
     row: dict = {"seed": seed, "steps": first["steps"]}
     for name in variants:
         sets = [word for value in VARIANTS[name] for word in ("--set", value)]
-        after = runs.call(folder / "after", "optimize", str(folder / "first"), "--time-limit", f"{time_limit_s:g}", *sets)
+        after = runs.call(folder / "after", "optimize", str(folder / "first"), "--time-limit", f"{time_limit_s:g}", *threads, *sets)
         if after["cost"] is not None and after["cost_before"] is not None and not after["success"] and after["cost"] > after["cost_before"]:
             raise Failed(f"{scene}, seed {seed}: the cost rose from {after['cost_before']} to {after['cost']}")
         row["before"] = after["held_before"]
         row[name] = {"holds": after["success"], "time_s": after["time_s"], "duration_s": after["duration_s"], "cost": after["cost"],
                      "cost_before": after["cost_before"]}  # fmt: skip
     shutil.rmtree(folder)
+    say(f"{scene}  seed {seed}  " + "  ".join(f"{name}: {'holds' if row[name]['holds'] else 'does not hold'}" for name in variants))
     return row
 
 
 def bench_optimize(request: Request) -> dict:
-    """Arguments: systems (all unless given), --seeds N, --seed K (the first), --time-limit S, --only VARIANT."""
-    options = {"--seeds": str(SEEDS), "--seed": str(FIRST_SEED), "--time-limit": str(TIME_LIMIT_S), "--only": ""}
+    """Arguments: systems (all unless given), --seeds N, --seed K (the first), --time-limit S, --only VARIANT, --at-once N (plans; two cores each)."""
+    options = {"--seeds": str(SEEDS), "--seed": str(FIRST_SEED), "--time-limit": str(TIME_LIMIT_S), "--only": "", "--at-once": "1"}
     names: list[str] = []
     words = iter(request.arguments)
     for word in words:
@@ -51,21 +55,17 @@ def bench_optimize(request: Request) -> dict:
     if variants[0] not in VARIANTS:
         raise Failed(f"optimize: unknown variant {variants[0]!r}; there are {', '.join(VARIANTS)}")
     runs = DeftRuns(request.build, ROOT / "out/optimize")
-    result: dict = {"time_limit_s": float(options["--time-limit"]), "first_seed": int(options["--seed"]), "systems": {}}
+    result: dict = {"time_limit_s": float(options["--time-limit"]), "first_seed": int(options["--seed"]), "at_once": int(options["--at-once"]), "systems": {}}
     print(
         f"{'system':10} {'plans':>5} {'hold at first':>14} "
         + " ".join(f"{name:>16}" for name in variants)
         + f" {'s, p50':>8} {'s, p95':>8}"
     )
     for name in names or list(SYSTEMS):
-        rows = []
-        for k in range(int(options["--seeds"])):
-            row = optimize_one(runs, SYSTEMS[name], result["first_seed"] + k, result["time_limit_s"], variants)
-            if row is not None:
-                rows.append(row)
-                say(
-                    f"{name}  seed {row['seed']}  " + "  ".join(f"{v}: {'holds' if row[v]['holds'] else 'does not hold'}" for v in variants)
-                )
+        one = partial(optimize_one, runs, SYSTEMS[name], result["time_limit_s"], variants)
+        with ThreadPoolExecutor(int(options["--at-once"])) as pool:
+            first = result["first_seed"]
+            rows = [row for row in pool.map(one, range(first, first + int(options["--seeds"]))) if row is not None]
         result["systems"][name] = {"seeds": int(options["--seeds"]), "rows": rows}
         request.keep(result)
         times = [row[variants[0]]["time_s"] for row in rows if row[variants[0]]["holds"]]

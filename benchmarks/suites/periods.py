@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-import json
-
-from .holding_cells import PLANNING
+from .holding_cells import PLANNING, Cell
 from .plans_that_hold import Study, open_study
-from .programs import DeftRuns, Failed, say
+from .programs import Failed, say
 from .recording import Request
 
 HORIZONS = (1, 3, 10)
-PLANS = 2  # of a system, the first of the study's that hold
+PLANS = 1  # of a system, the first of the pilot's seeds that holds
 MOST_DURATION = 2  # of the plan's
 
 
 def bench_periods(request: Request) -> dict:
-    """Plans of the study that were made here (out/plans-that-hold), followed by the program of the working tree; arguments: systems (all)."""
-    study = open_study(request.build)
+    """Plans of the study's pilot (three seeds that the study has not), made and followed by the program of the working tree; arguments: systems (all)."""
+    study = open_study(request.build, pilot=True)
     known = list(study.values("systems"))
     names = request.arguments or known
     if unknown := [name for name in names if name not in known]:
         raise Failed(f"periods: unknown argument {unknown[0]!r}; there are {', '.join(known)}")
-    runs, systems = DeftRuns(request.build, study.work), {}
+    systems = {}
     print(f"{'system':24} {'seed':>7} {'N':>3} {'p50 [ms]':>9} {'p99 [ms]':>9}  ended")
     try:
         for name in names:
-            systems[name] = periods_of(study, runs, name)
+            systems[name] = periods_of(study, name)
             request.keep({"systems": systems})
     finally:
-        runs.stop()
+        study.stop()
     return {"systems": systems}
 
 
-def periods_of(study: Study, runs: DeftRuns, system: str) -> list[dict]:
+def periods_of(study: Study, system: str) -> list[dict]:
     """A row per plan and horizon, with the disturbances and the seeds of the study."""
-    folders = [(study.seeds[k], study.plan_folder(cell, k)) for cell in study.cells(system, "default", PLANNING) for k in study.block(cell)]
-    made = [(seed, folder, json.loads(file.read_text())) for seed, folder in folders if (file := folder / "row.json").exists()]
-    held = [(seed, folder, plan) for seed, folder, plan in made if plan["success"]]
+    cell, held = Cell(system, "default", PLANNING, 0), []
+    for k in range(len(study.seeds)):
+        if len(held) < PLANS and (plan := study.make_plan(cell, k))["success"]:
+            held.append((study.seeds[k], study.plan_folder(cell, k), plan))
     if not held:
-        say(f"{system}: no plan that holds is here; ./run bench plans-that-hold {system} makes some")
+        say(f"{system}: none of the plans of {len(study.seeds)} seeds holds")
     rows, disturb = [], study.values("plants", "feedback")["disturb"]
-    for seed, folder, plan in held[:PLANS]:
+    for seed, folder, plan in held:
         for horizon in HORIZONS:
-            summary = runs.call(study.work / f"periods.{system}.{seed}.{horizon}", "track", str(folder), "--plant", "mujoco", "--disturb", disturb, "--seed", str(seed),
+            summary = study.call(study.work / f"periods.{system}.{seed}.{horizon}", "track", str(folder), "--plant", "mujoco", "--disturb", disturb, "--seed", str(seed),
                                 "--set", f"track.horizon={horizon}", "--max-duration", f"{MOST_DURATION * plan['duration_s']:g}")  # fmt: skip
             period = summary["period_us"]
             rows.append(
