@@ -29,7 +29,12 @@ def optimize_one(runs: DeftRuns, scene: str, time_limit_s: float, variants: list
     for name in variants:
         sets = [word for value in VARIANTS[name] for word in ("--set", value)]
         after = runs.call(folder / "after", "optimize", str(folder / "first"), "--time-limit", f"{time_limit_s:g}", *threads, *sets)
-        if after["cost"] is not None and after["cost_before"] is not None and not after["success"] and after["cost"] > after["cost_before"]:
+        if (
+            after["cost"] is not None
+            and after["cost_before"] is not None
+            and not after["success"]
+            and float(after["cost"]) > float(after["cost_before"])
+        ):
             raise Failed(f"{scene}, seed {seed}: the cost rose from {after['cost_before']} to {after['cost']}")
         row["before"] = after["held_before"]
         row[name] = {"holds": after["success"], "time_s": after["time_s"], "duration_s": after["duration_s"], "cost": after["cost"],
@@ -55,7 +60,12 @@ def bench_optimize(request: Request) -> dict:
     if variants[0] not in VARIANTS:
         raise Failed(f"optimize: unknown variant {variants[0]!r}; there are {', '.join(VARIANTS)}")
     runs = DeftRuns(request.build, ROOT / "out/optimize")
-    result: dict = {"time_limit_s": float(options["--time-limit"]), "first_seed": int(options["--seed"]), "at_once": int(options["--at-once"]), "systems": {}}
+    result: dict = {
+        "time_limit_s": float(options["--time-limit"]),
+        "first_seed": int(options["--seed"]),
+        "at_once": int(options["--at-once"]),
+        "systems": {},
+    }
     print(
         f"{'system':10} {'plans':>5} {'hold at first':>14} "
         + " ".join(f"{name:>16}" for name in variants)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from .holding_cells import PLANNING, Cell
 from .plans_that_hold import Study, open_study
 from .programs import Failed, say
@@ -32,7 +34,8 @@ def bench_periods(request: Request) -> dict:
 
 def periods_of(study: Study, system: str) -> list[dict]:
     """A row per plan and horizon, with the disturbances and the seeds of the study."""
-    cell, held = Cell(system, "default", PLANNING, 0), []
+    cell = Cell(system, "default", PLANNING, 0)
+    held: list[tuple[int, Path, dict]] = []
     for k in range(len(study.seeds)):
         if len(held) < PLANS and (plan := study.make_plan(cell, k))["success"]:
             held.append((study.seeds[k], study.plan_folder(cell, k), plan))

@@ -44,6 +44,16 @@ TEST(NearestCommand, IsTheLeastSquaresSolutionWhenNothingBinds) {
   }
 }
 
+TEST(NearestCommand, WithoutWeightIsTheLeastSquaresSolutionOfTallMatricesToo) {
+  for (int seed = 0; seed < 200; ++seed) {
+    Problem p = random_problem(seed, 5, 2, 1e3);
+    p.bounds.norm = 1e3;
+    VectorXd du;
+    nearest_command(p.B, p.e, 0, p.bounds, du);
+    EXPECT_LT((p.B.transpose() * (p.B * du - p.e)).norm(), 1e-11) << seed;
+  }
+}
+
 TEST(NearestCommand, StopsAtTheBallWithTheGradientAlongIt) {
   for (int seed = 0; seed < 50; ++seed) {
     Problem p = random_problem(seed, 3, 5, 1e3);

@@ -94,7 +94,7 @@ TEST(GreedyRollout, FirstStepsAreTheRegularizedLeastSquares) {
     const VectorXd du = H.ldlt().solve(rows.transpose() * e);
     ASSERT_LT(du.norm(), 5);
     ASSERT_TRUE(steps.step(start.q, start.u + du, q_next));
-    EXPECT_NEAR(nearest, bench.goal.distance(q_next), 1e-5) << lambda;  // B Bᵀ is all but singular at 0
+    EXPECT_NEAR(nearest, bench.goal.distance(q_next), 1e-9) << lambda;
     // The heavier the weight, the shorter the command.
     EXPECT_LT(du.norm(), before) << lambda;
     before = du.norm();

@@ -286,7 +286,7 @@ TEST(SingleStepRrt, MakesTheRegularizedLeastSquaresItsCommand) {
     const Eigen::MatrixXd rows = tree.goal.weights().asDiagonal() * B(tree.goal.rows(), Eigen::all);
     Eigen::MatrixXd H = rows.transpose() * rows;
     H.diagonal().array() += std::stod(lambda);
-    EXPECT_LT((du - H.ldlt().solve(rows.transpose() * e)).norm(), 1e-5) << lambda;
+    EXPECT_LT((du - H.ldlt().solve(rows.transpose() * e)).norm(), 1e-9) << lambda;
     // The heavier the weight, the shorter the command.
     EXPECT_LT(du.norm(), before) << lambda;
     before = du.norm();

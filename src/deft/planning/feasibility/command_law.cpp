@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "deft/math/dense.hpp"
@@ -13,9 +14,10 @@ namespace {
 Eigen::VectorXd within_ball(const Eigen::MatrixXd& B, const Eigen::VectorXd& e, double lambda, double radius) {
   const SymmetricEigen eigen = symmetric_eigen(Eigen::MatrixXd(B * B.transpose()));
   const Eigen::ArrayXd s = eigen.values.array().max(0.0);
-  const Eigen::ArrayXd c = (eigen.vectors.transpose() * e).array();
-  // Without weight on δu the directions that no command moves are left out.
-  const double tiny = 1e-14 * s.maxCoeff() + 1e-300;
+  // Directions that no command moves are left out: without weight on δu rounding would be divided by rounding there.
+  const double least = 1e-14 * s.maxCoeff();
+  const Eigen::ArrayXd c = (s > least).select((eigen.vectors.transpose() * e).array(), 0.0);
+  const double tiny = std::numeric_limits<double>::min();  // 0/0 of those
   const auto norm_at = [&](double l) { return std::sqrt((s * (c / (s + l + tiny)).square()).sum()); };
   double at = lambda;
   if (norm_at(at) > radius) {
