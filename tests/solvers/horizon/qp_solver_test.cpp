@@ -114,6 +114,34 @@ TEST(HorizonQp, FeedbackIsTheAnswerToAnotherStart) {
   EXPECT_LT((b.u[0] - a.u[0] - a.feedback[0] * moved).norm(), 1e-6);
 }
 
+TEST(HorizonQp, FeedbackIsOfTheRowsThatAreActiveInTheSolution) {
+  // Inputs that cost next to nothing: Newton's method tries sets of rows and gives up, and the interior point ends most
+  // of these alone.
+  const double step = 1e-5;
+  int solved = 0, other_rows = 0;
+  for (int seed = 0; seed < 200; ++seed) {
+    HorizonQp qp = random_program(seed, 8, 4, 6, 8, 0.05);
+    for (HorizonStage& s : qp.stages) {
+      s.R *= 1e-6;
+      s.change.resize(0);
+      s.rho.setConstant(1000);
+    }
+    for (int t = 0; t < 8; ++t) qp.stages[t].Q.setZero(), qp.stages[t].q.setZero();
+    HorizonSolution at, after;
+    HorizonQpSolver().solve(qp, {.tolerance = 1e-10}, at);
+    const VectorXd moved = Source{99}.matrix(4, 1, step);
+    qp.x_start += moved;
+    HorizonQpSolver().solve(qp, {.tolerance = 1e-10}, after);
+    if (at.status != HorizonStatus::kSolved || after.status != HorizonStatus::kSolved) continue;
+    ++solved;
+    for (const MatrixXd& K : at.feedback) ASSERT_TRUE(K.allFinite()) << "seed " << seed;
+    const double error = (after.u[0] - at.u[0] - at.feedback[0] * moved).norm() / step;
+    other_rows += error > 1e-3 * (1 + at.feedback[0].norm());
+  }
+  EXPECT_GT(solved, 150);
+  EXPECT_LE(other_rows, solved / 20);  // where the start has moved far enough for others
+}
+
 TEST(HorizonQp, SaysWhenHardRowsContradictEachOther) {
   HorizonQp qp = random_program(5, 4, 3, 2, 0, 1.0);
   HorizonStage& s = qp.stages[2];

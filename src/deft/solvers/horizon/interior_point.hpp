@@ -27,6 +27,8 @@ class HorizonInteriorPoint {
   /// One step: predictor and corrector, one factorisation. @returns its length, at most 1. @pre `measure` at this
   /// iterate.
   double step(HorizonIterate& at);
+  /// The matrix of this iterate's Newton step, factored: gains are read from it.
+  void factor(HorizonIterate& at);
   /// The largest residual of a row at the last `measure`, relative to the row's terms.
   double violation() const { return violation_; }
   /// The mean of λs and (ρ − λ)e at the last `measure`, relative to the scale of gradient and multipliers.
@@ -41,7 +43,6 @@ class HorizonInteriorPoint {
  private:
   void place(HorizonIterate& at);
   void cost_gradient(HorizonIterate& at);
-  void factor(HorizonIterate& at);
   void direction(HorizonIterate& at);
   /// Recovery from Mehrotra's cycles: whether the last steps have made no progress. @pre called once per step.
   bool notice_cycle();

@@ -72,7 +72,8 @@ struct HorizonQpSolver::Work {
     }
   }
 
-  /// Writes the iterate into `out`, and its certificate. @returns whether that is within tolerance.
+  /// Writes the iterate into `out`, and its certificate, and the gains by the last factor. @returns whether the iterate
+  /// is within tolerance, with finite gains.
   bool accept(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
     write(qp, out);
     const HorizonCertificate certificate = certifier.certify(qp, out);
@@ -80,10 +81,11 @@ struct HorizonQpSolver::Work {
     out.violation = certificate.violation;
     out.complementarity = std::max(certificate.complementarity, certificate.multiplier);
     if (!(certificate.largest() <= options.tolerance)) return false;
-    out.status = HorizonStatus::kSolved;
-    for (int t = 0; t < at.program.steps(); ++t) {
-      if (options.feedback) at.riccati.feedback(at.program, t, out.feedback[t]);
+    for (int t = 0; t < at.program.steps() && options.feedback; ++t) {
+      at.riccati.feedback(at.program, t, out.feedback[t]);
+      if (!out.feedback[t].allFinite()) return false;
     }
+    out.status = HorizonStatus::kSolved;
     return true;
   }
 
@@ -153,6 +155,7 @@ struct HorizonQpSolver::Work {
         std::swap(at.z, z_saved);
         if (done) {
           at.l.assign(interior.multiplier().begin(), interior.multiplier().end());
+          if (options.feedback) interior.factor(at);  // in place of what Newton's method has tried
           if (accept(qp, options, out)) return true;
         }
       }
