@@ -63,7 +63,6 @@ def bench_optimize(request: Request) -> dict:
     result: dict = {
         "time_limit_s": float(options["--time-limit"]),
         "first_seed": int(options["--seed"]),
-        "at_once": int(options["--at-once"]),
         "systems": {},
     }
     print(
@@ -76,7 +75,7 @@ def bench_optimize(request: Request) -> dict:
         with ThreadPoolExecutor(int(options["--at-once"])) as pool:
             first = result["first_seed"]
             rows = [row for row in pool.map(one, range(first, first + int(options["--seeds"]))) if row is not None]
-        result["systems"][name] = {"seeds": int(options["--seeds"]), "rows": rows}
+        result["systems"][name] = {"seeds": int(options["--seeds"]), "at_once": int(options["--at-once"]), "rows": rows}
         request.keep(result)
         times = [row[variants[0]]["time_s"] for row in rows if row[variants[0]]["holds"]]
         shares = " ".join(f"{sum(row[v]['holds'] for row in rows):>16}" for v in variants)

@@ -39,6 +39,7 @@ def text(result: dict) -> str:
     rows = [[scene, *shares_of(systems.get(name, [])), *times_of(systems.get(name, []))] for name, scene in SCENES.items()]
     limit = f"{result['time_limit_s']:g} s" if "time_limit_s" in result else MISSING
     recorded = f" Recorded {record_words(result['sources'])}" if result["sources"] else " **Nothing has been recorded yet.**"
+    at_once = ", ".join(f"{SCENES[name]}: {own['at_once']}" for name, own in result["systems"].items() if own.get("at_once", 1) > 1)
     without = ", ".join(f"{SCENES[name]}: {own['seeds'] - len(own['rows'])} of {own['seeds']}" for name, own in result["systems"].items())
     rising = sum(row[name]["cost"] > row[name]["cost_before"] and not row[name]["holds"] for own in systems.values() for row in own
                  for name in VARIANTS if name in row and row[name]["cost"] is not None and row[name]["cost_before"] is not None)  # fmt: skip
@@ -52,7 +53,7 @@ then `deft optimize` with {limit} of wall time, which plans as it stands hold be
 - **without margins**: `cone_share: 1`, `force_weight: 0`: forces may reach the sides of their cones.
 - **one world**: `corners: 0`: no drawn worlds.
 
-Shares with Wilson's interval of `95 %`; times p50 and p95 in seconds.
+Every run has two threads; more than one run at once: {at_once or "nowhere"}. Shares with Wilson's interval of `95 %`; times p50 and p95 in seconds.
 
 {table(["system", "first plans that hold", *VARIANTS, "time of those that hold", "duration of these plans"], rows)}
 
