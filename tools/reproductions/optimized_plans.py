@@ -41,7 +41,7 @@ def text(result: dict) -> str:
     recorded = f" Recorded {record_words(result['sources'])}" if result["sources"] else " **Nothing has been recorded yet.**"
     at_once = ", ".join(f"{SCENES[name]}: {own['at_once']}" for name, own in result["systems"].items() if own.get("at_once", 1) > 1)
     without = ", ".join(f"{SCENES[name]}: {own['seeds'] - len(own['rows'])} of {own['seeds']}" for name, own in result["systems"].items())
-    rising = sum(row[name]["cost"] > row[name]["cost_before"] and not row[name]["holds"] for own in systems.values() for row in own
+    rising = sum(float(row[name]["cost"]) > float(row[name]["cost_before"]) and not row[name]["holds"] for own in systems.values() for row in own
                  for name in VARIANTS if name in row and row[name]["cost"] is not None and row[name]["cost_before"] is not None)  # fmt: skip
     return f"""
 # First plans, made to hold
@@ -58,6 +58,6 @@ Every run has two threads; more than one run at once: {at_once or "nowhere"}. Sh
 {table(["system", "first plans that hold", *VARIANTS, "time of those that hold", "duration of these plans"], rows)}
 
 What was asked: {100 * BAR:g} % of 50 plans each, in {limit}. Plans that do not hold and whose cost rose: {rising if systems else MISSING}. Seeds without a first plan, which count in no row: {without or MISSING}.
-Fewer plans than asked were tried where ten seconds each were not to be had. Where the share stays below: commands are what is changed, grasps stay those of the plan or their like; a grasp that slips at
+Where the share stays below: commands are what is changed, grasps stay those of the plan or their like; a grasp that slips at
 other step lengths is not made to hold by other commands. The search for [plans that hold](plans_that_hold.md) draws others, and finds them.
 """
