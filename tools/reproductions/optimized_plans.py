@@ -53,7 +53,7 @@ then `deft optimize` with {limit} of wall time, which plans as it stands hold be
 - **without margins**: `cone_share: 1`, `force_weight: 0`: forces may reach the sides of their cones.
 - **one world**: `corners: 0`: no drawn worlds.
 
-Every run has two threads; more than one run at once: {at_once or "nowhere"}. Shares with Wilson's interval of `95 %`; times p50 and p95 in seconds.
+Every run has two threads; more than one run at once: {at_once or "none"}. Shares with Wilson's interval of `95 %`; times p50 and p95 in seconds.
 
 {table(["system", "first plans that hold", *VARIANTS, "time of those that hold", "duration of these plans"], rows)}
 
