@@ -47,11 +47,12 @@ TEST_F(LoadMjcf, ConstraintsThatWouldBeMissingAreRefused) {
 }
 
 TEST_F(LoadMjcf, WhatIsNotReadIsSaidOncePerKind) {
-  ASSERT_TRUE(load_parts("<light/><light/><body name='b'><camera/><joint stiffness='3'/></body>",
+  ASSERT_TRUE(load_parts("<light/><light/><body name='b' gravcomp='1'><camera/><joint stiffness='3'/></body>",
                          "<sensor><touch site='s'/></sensor>"));
   EXPECT_EQ(lines_, (Lines{"m.xml:1: warning: <touch> is not read", "m.xml:3: warning: <light> is not read",
                            "m.xml:3: warning: <light> is not read", "m.xml:3: warning: <camera> is not read",
-                           "m.xml:3: warning: joint 'b_joint': stiffness is not read"}));
+                           "m.xml:3: warning: joint 'b_joint': stiffness is not read",
+                           "m.xml:3: warning: gravcomp is not read: gravity acts on body 'b'"}));
 }
 
 TEST_F(LoadMjcf, IncludesStandInTheirPlaceAndMayNotIncludeThemselves) {

@@ -188,9 +188,10 @@ void ModelReader::hang(const std::vector<Placed>& parts, const std::string& pare
   if (values_.boolean(body, "mocap", false)) {
     values_.warning(body, fmt::format("body '{}' is moved by the user of MuJoCo (mocap); it is fixed here", link.name),
                     "bodies are moved by the user of MuJoCo (mocap); they are fixed here");
-  } else if (chain.empty() && values_.number(body, "gravcomp", 0) != 0) {
-    values_.warning(body, "gravcomp is not read", "bodies state gravcomp, which is not read");
   }
+  if (values_.number(body, "gravcomp", 0) != 0)
+    values_.warning(body, fmt::format("gravcomp is not read: gravity acts on body '{}'", link.name),
+                    "bodies state gravcomp, which is not read: gravity acts on them");
   if (chain.empty()) {
     model_.joints.push_back({.name = link.name + "_fixed",
                              .parent = parent,
