@@ -142,6 +142,25 @@ TEST(HorizonQp, FeedbackIsOfTheRowsThatAreActiveInTheSolution) {
   EXPECT_LE(other_rows, solved / 20);  // where the start has moved far enough for others
 }
 
+TEST(HorizonQp, ALastSolutionSavesFactorisations) {
+  int cold = 0, warm = 0;
+  for (int seed = 0; seed < 100; ++seed) {
+    HorizonQp qp = random_program(seed, 8, 4, 6, 8, 0.05);
+    HorizonSolution from_nothing, from_last;
+    HorizonQpSolver().solve(qp, {}, from_last);
+    qp.x_start += Source{99}.matrix(4, 1, 0.1);
+    HorizonQpSolver().solve(qp, {}, from_nothing);
+    HorizonQpSolver().solve(qp, {.start = HorizonStart::kSolution}, from_last);
+    ASSERT_EQ(from_nothing.status, HorizonStatus::kSolved) << "seed " << seed;
+    ASSERT_EQ(from_last.status, HorizonStatus::kSolved) << "seed " << seed;
+    for (std::size_t t = 0; t < from_last.u.size(); ++t)
+      EXPECT_LT((from_last.u[t] - from_nothing.u[t]).norm(), 1e-5) << "seed " << seed << ", stage " << t;
+    cold += from_nothing.factorizations;
+    warm += from_last.factorizations;
+  }
+  EXPECT_LT(warm, 0.9 * cold);
+}
+
 TEST(HorizonQp, SaysWhenHardRowsContradictEachOther) {
   HorizonQp qp = random_program(5, 4, 3, 2, 0, 1.0);
   HorizonStage& s = qp.stages[2];

@@ -51,7 +51,8 @@ enum class HorizonStatus {
 /// "Solved", "IterationLimit", "Breakdown" or "Infeasible".
 std::string_view name(HorizonStatus status);
 
-/// Which multipliers the active set begins with. Those of a solution whose sizes do not fit count as zero.
+/// Which multipliers the active set begins with; the interior point, where it is needed, begins halfway between the
+/// inputs before the horizon and those of the same solution. What does not fit in size counts as unknown.
 enum class HorizonStart {
   kCold,      // none: all rows are inactive
   kSolution,  // those that `solution` has before the solve

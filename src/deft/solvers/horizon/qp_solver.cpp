@@ -137,7 +137,10 @@ struct HorizonQpSolver::Work {
   /// The interior point; once it separates active rows from inactive ones Newton's method ends it. @returns whether the
   /// program was solved or proven infeasible.
   bool iterate(const HorizonQp& qp, const HorizonQpOptions& options, HorizonSolution& out) {
-    roll_out(qp);
+    const auto fits = [&](const VectorXd& u) { return u.size() == qp.u_before.size() && u.allFinite(); };
+    const bool knows_inputs = options.start != HorizonStart::kCold && out.u.size() + 1 == qp.stages.size() &&
+                              std::all_of(out.u.begin(), out.u.end(), fits);
+    roll_out(qp, knows_inputs ? &out.u : nullptr, options.start == HorizonStart::kShifted ? 1 : 0);
     interior.begin(at);
     double next_polish = kPolish;
     for (int k = 0; k < options.iterations; ++k) {
@@ -230,8 +233,9 @@ struct HorizonQpSolver::Work {
     return false;
   }
 
-  /// The inputs as before the horizon, moved into their bounds, with the states that follow.
-  void roll_out(const HorizonQp& qp) {
+  /// The inputs as before the horizon, or those that are given, from `first` on, moved into their bounds, with the
+  /// states that follow.
+  void roll_out(const HorizonQp& qp, const std::vector<VectorXd>* inputs = nullptr, std::size_t first = 0) {
     at.z.assign(at.program.size(), 0.0);
     const std::size_t T = qp.stages.size() - 1;
     VectorXd& x = state;
@@ -244,6 +248,7 @@ struct HorizonQpSolver::Work {
       Eigen::Map<VectorXd>(zeta + stage.nu + stage.nx, stage.np) = input.head(stage.np);
       if (t == T) break;
       const HorizonStage& s = qp.stages[t];
+      if (inputs != nullptr) input = 0.5 * ((*inputs)[std::min(t + first, T - 1)] + qp.u_before);
       input = input.cwiseMax(s.lower).cwiseMin(s.upper);
       Eigen::Map<VectorXd>(zeta, stage.nu) = input;
       next = s.c;
