@@ -27,7 +27,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SUITE_LIMIT_S = 1200  # far above the slowest suite: a suite that runs longer hangs
+SUITE_LIMIT_S = 1200.0  # far above the slowest suite: a suite that runs longer hangs
+SANITIZERS_SLOW = 4  # times as long with sanitizers
 
 
 @dataclass
@@ -162,8 +163,8 @@ def find_suites(build: Path, logs: Path) -> list[Suite]:
     return suites
 
 
-def run(suite: Suite, log: Path, environment: dict[str, str]) -> tuple[Count, float]:
-    """Runs one suite with its output in `log`; returns its count and wall time [s]."""
+def run(suite: Suite, log: Path, environment: dict[str, str], slow: float = 1) -> tuple[Count, float]:
+    """Runs one suite with its output in `log`, for `slow` times the limit at most; returns its count and wall time [s]."""
     suite.report.unlink(missing_ok=True)
     start, problem = time.monotonic(), None
     with log.open("wb") as sink:
@@ -175,10 +176,10 @@ def run(suite: Suite, log: Path, environment: dict[str, str]) -> tuple[Count, fl
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=subprocess.STDOUT,
-                timeout=SUITE_LIMIT_S,
+                timeout=slow * SUITE_LIMIT_S,
             ).returncode
         except subprocess.TimeoutExpired:
-            status, problem = None, f"still running after {SUITE_LIMIT_S} s"
+            status, problem = None, f"still running after {slow * SUITE_LIMIT_S:g} s"
         except OSError as error:
             status, problem = None, f"did not start: {error}"
     count = suite.count(suite.report, log.read_text(errors="replace"))
@@ -217,7 +218,8 @@ def main() -> int:
     print("== tests")
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         logs_of = {s.name: logs / f"{s.report.stem}.log" for s in suites}
-        futures = {pool.submit(run, s, logs_of[s.name], environment): s for s in suites}
+        slow = SANITIZERS_SLOW if has_sanitizers(build) else 1
+        futures = {pool.submit(run, s, logs_of[s.name], environment, slow): s for s in suites}
         for future in concurrent.futures.as_completed(futures):
             suite, (count, seconds) = futures[future], future.result()
             count.refuse_skips(build)

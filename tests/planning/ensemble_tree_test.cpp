@@ -125,7 +125,7 @@ TEST(EnsembleTree, CommandsKeepToTheirPace) {
 TEST(EnsembleTree, FindsTheGoalInAllWorlds) {
   const Ground ground("planar_hand");
   EnsembleTree tree = ground.tree(2);
-  ASSERT_EQ(tree.search({.nodes = 200, .threads = 2}), SearchEnd::kFound);
+  ASSERT_EQ(tree.search({.nodes = 200, .time_limit_s = 1e9, .threads = 2}), SearchEnd::kFound);
   const Node& node = tree.nodes()[to_size(tree.goal_node())];
   EXPECT_TRUE(ground.goal.reached(node.q));
   // All that decided and all that followed.

@@ -111,7 +111,7 @@ TEST(Continued, RejectsItsGoalsAgain) {
   const auto grown = [&](Journal& journal) {
     RunClock clock(&journal);
     auto tree = make_search_tree(scene, goal, q, joint_positions(scene, q), 2);
-    EXPECT_EQ(tree->search({.nodes = 2000, .threads = 1, .clock = &clock}), SearchEnd::kFound);
+    EXPECT_EQ(tree->search({.nodes = 2000, .time_limit_s = 1e9, .threads = 1, .clock = &clock}), SearchEnd::kFound);
     tree->reject_goal();
     tree->search({.nodes = 40, .threads = 1, .past_goal = true, .clock = &clock});
     return tree;

@@ -214,7 +214,7 @@ TEST(SingleStepRrt, GrowsNothingFromRejectedGoals) {
   Tree tree("planar_hand", {"plan.goal_bias=0.5", "plan.hold_steps=0"}, 1);
   std::vector<int> rejected;
   for (int k = 0; k < 3; ++k) {
-    ASSERT_EQ(tree.rrt.search({.nodes = 6000}), SearchEnd::kFound);
+    ASSERT_EQ(tree.rrt.search({.nodes = 6000, .time_limit_s = 1e9}), SearchEnd::kFound);
     rejected.push_back(tree.rrt.goal_node());
     tree.rrt.reject_goal();
   }
