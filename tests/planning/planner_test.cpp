@@ -215,7 +215,9 @@ std::vector<Instant> points_of(const Plan& plan) {
 
 /// A tree that has just found the goal of the pushing scene.
 struct TreeAtItsGoal : testing::Test {
-  void SetUp() override { ASSERT_EQ(tree.search({.nodes = 2000, .time_limit_s = 1e9, .threads = 1}), SearchEnd::kFound); }
+  void SetUp() override {
+    ASSERT_EQ(tree.search({.nodes = 2000, .time_limit_s = 1e9, .threads = 1}), SearchEnd::kFound);
+  }
 
   const scene::Scene scene = planning_scene(test::load_planning("planar_pushing"));
   const Goal goal{scene, scene.spec().goals.front(), true};

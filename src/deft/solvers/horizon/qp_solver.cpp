@@ -233,8 +233,9 @@ struct HorizonQpSolver::Work {
     return false;
   }
 
-  /// The inputs as before the horizon, or those that are given, from `first` on, moved into their bounds, with the
-  /// states that follow.
+  /// The inputs as before the horizon, or halfway from there to those that are given, from stage `first` on (at their
+  /// bounds the interior point would begin with slacks that are too small), moved into their bounds; with the states
+  /// that follow.
   void roll_out(const HorizonQp& qp, const std::vector<VectorXd>* inputs = nullptr, std::size_t first = 0) {
     at.z.assign(at.program.size(), 0.0);
     const std::size_t T = qp.stages.size() - 1;
