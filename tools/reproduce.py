@@ -28,6 +28,7 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 from reproductions import (
     contact_mpc,
     first_plans,
@@ -49,8 +50,6 @@ from reproductions import (
 from reproductions.experiment import Laboratory, Unfounded
 from reproductions.marked import stale_tables, write_tables
 from reproductions.records import data_of, difference, measures, name_of, plain, write_page
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "benchmarks"))
 from suites.programs import Failed
 from suites.recording import check_recordable, source_of
 from suites.recording import write as write_data

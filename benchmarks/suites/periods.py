@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from itertools import islice
 
 from .holding_cells import PLANNING, Cell
 from .plans_that_hold import Study, open_study
@@ -33,12 +33,10 @@ def bench_periods(request: Request) -> dict:
 
 
 def periods_of(study: Study, system: str) -> list[dict]:
-    """A row per plan and horizon, with the disturbances and the seeds of the study."""
+    """A row per plan and horizon, with the disturbances of the study and the seeds of its pilot."""
     cell = Cell(system, "default", PLANNING, 0)
-    held: list[tuple[int, Path, dict]] = []
-    for k in range(len(study.seeds)):
-        if len(held) < PLANS and (plan := study.make_plan(cell, k))["success"]:
-            held.append((study.seeds[k], study.plan_folder(cell, k), plan))
+    made = ((seed, study.plan_folder(cell, k), study.make_plan(cell, k)) for k, seed in enumerate(study.seeds))
+    held = list(islice((one for one in made if one[2]["success"]), PLANS))  # no plan is made after these
     if not held:
         say(f"{system}: none of the plans of {len(study.seeds)} seeds holds")
     rows, disturb = [], study.values("plants", "feedback")["disturb"]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from suites.optimize import VARIANTS, rose
+
 from .experiment import Laboratory, baseline, record_words, table
 from .holding_study import MISSING, share, spread
 
 SCENES = {"hand": "planar_hand", "pen": "allegro_pen", "ball": "allegro_ball"}
-VARIANTS = ("optimized", "without margins", "one world")
 BAR = 0.6
 
 
@@ -41,8 +42,7 @@ def text(result: dict) -> str:
     recorded = f" Recorded {record_words(result['sources'])}" if result["sources"] else " **Nothing has been recorded yet.**"
     at_once = ", ".join(f"{SCENES[name]}: {own['at_once']}" for name, own in result["systems"].items() if own.get("at_once", 1) > 1)
     without = ", ".join(f"{SCENES[name]}: {own['seeds'] - len(own['rows'])} of {own['seeds']}" for name, own in result["systems"].items())
-    rising = sum(float(row[name]["cost"]) > float(row[name]["cost_before"]) and not row[name]["holds"] for own in systems.values() for row in own
-                 for name in VARIANTS if name in row and row[name]["cost"] is not None and row[name]["cost_before"] is not None)  # fmt: skip
+    rising = sum(rose(row[name]) for own in systems.values() for row in own for name in VARIANTS if name in row)
     return f"""
 # First plans, made to hold
 
