@@ -76,16 +76,29 @@ def tree_of(commit: str, work: Path, root: Path = ROOT) -> Path:
     return root if same else copy
 
 
+def joined(settings: dict, beside: dict) -> dict:
+    """The settings of the study with what was asked for after it (beside.json): further variants and plants, and variants that are played in plants of
+    the study, too. The study's own cells depend on none of it."""
+    plants = {
+        name: {**how, "variants": [*how["variants"], *beside["also"].get(name, [])]} if "variants" in how else how
+        for name, how in settings["plants"].items()
+    }
+    return {**settings, "variants": settings["variants"] | beside["variants"], "plants": plants | beside["plants"]}
+
+
 @dataclass(frozen=True)
 class Settings:
-    """settings.json: `values` as it is, `sha256` of the file."""
+    """settings.json with beside.json, if there is one: `values`; `sha256` of settings.json alone."""
 
     values: dict
     sha256: str
 
     @staticmethod
     def read(path: Path) -> Settings:
-        return Settings(json.loads(path.read_text()), hashlib.sha256(path.read_bytes()).hexdigest())
+        values, beside = json.loads(path.read_text()), path.with_name("beside.json")
+        if beside.exists():
+            values = joined(values, json.loads(beside.read_text()))
+        return Settings(values, hashlib.sha256(path.read_bytes()).hexdigest())
 
     def seeds_of(self, system: str, variant: str, plant: str) -> int:
         """How many of the seeds are used: all, or as few as system, variant and plant say."""

@@ -122,6 +122,8 @@ class Study(DeftRuns):
                 "set": plant.get("set", []),
                 "disturbance": (self.tree / plant["disturb"]).read_text(),
             }
+        if "object_damping" in plant:
+            own["object_damping"] = plant["object_damping"]
         return digest(
             self.plan_key(Cell(cell.system, cell.variant, PLANNING, cell.block)),
             own,
@@ -200,7 +202,10 @@ class Study(DeftRuns):
     # ---- plants ----
     def damping(self, cell: Cell, h: float) -> float:
         """gamma [1/s] of the objects of a system in a plant."""
-        return self.values("plants", cell.plant)["weightless_damping"] / h if self.values("systems", cell.system)["weightless"] else 0.0
+        plant = self.values("plants", cell.plant)
+        if "object_damping" in plant:
+            return plant["object_damping"]
+        return plant["weightless_damping"] / h if self.values("systems", cell.system)["weightless"] else 0.0
 
     def play(self, cell: Cell, k: int, folder: Path) -> dict:
         """Where the plan of seed number k leads in a plant."""
