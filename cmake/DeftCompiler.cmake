@@ -19,7 +19,8 @@ if(DEFT_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(deft_options INTERFACE)
-target_compile_options(deft_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
+target_compile_options(deft_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+  $<$<BOOL:${DEFT_WARNINGS_ARE_ERRORS}>:-Werror>)
 # Designated initialisers leave fields at their defaults on purpose; -Wrestrict, -Wstringop-overflow
 # and -Warray-bounds misfire on std::string in g++ 12 (GCC bug 105651).
 target_compile_options(deft_options INTERFACE -Wno-missing-field-initializers "$<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-stringop-overflow;-Wno-array-bounds>")

@@ -3,7 +3,7 @@
 function(deft_kernels isa)
   add_library(deft_kernels_${isa} OBJECT ${CMAKE_CURRENT_SOURCE_DIR}/src/deft/solvers/kernels/dense_kernels_${isa}.cpp)
   target_include_directories(deft_kernels_${isa} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
-  target_compile_options(deft_kernels_${isa} PRIVATE -Wall -Wextra -Werror -fvisibility=hidden -fno-math-errno -Wno-psabi ${ARGN})
+  target_compile_options(deft_kernels_${isa} PRIVATE -Wall -Wextra $<$<BOOL:${DEFT_WARNINGS_ARE_ERRORS}>:-Werror> -fvisibility=hidden -fno-math-errno -Wno-psabi ${ARGN})
   if(NOT DEFT_SANITIZE)
     target_compile_options(deft_kernels_${isa} PRIVATE -O3)
   endif()

@@ -176,6 +176,35 @@ TEST(Kernels, ProductsAgreeWithEigen) {
   }
 }
 
+TEST(Kernels, TheWorstRayIsThatOfAPlainSearch) {
+  std::mt19937_64 rng(7);
+  for (const auto& [name, kernels] : available_kernels()) {
+    for (const int count : {8, 16, 40}) {
+      for (const int rays : {1, 2, 4}) {
+        const RowMatrix rows = random_matrix(3, count, count, rng);
+        const RowMatrix a = random_matrix(rays, count, count, rng), b = random_matrix(rays, count, count, rng);
+        RowMatrix weight = random_matrix(rays, count, count, rng).cwiseAbs();
+        weight(rays - 1, count - 1) = 0;  // of an active ray
+        RowMatrix score = RowMatrix::Zero(rays, count);
+        for (int k = 0; k < rays; ++k) {
+          for (int i = 0; i < count; ++i) {
+            const double s = rows(0, i) + a(k, i) * rows(1, i) + b(k, i) * rows(2, i);
+            if (s < 0) score(k, i) = weight(k, i) * s * s;
+          }
+        }
+        const auto worst = [&](double least) {
+          return kernels->most_violated(rays, count, rows.row(0).data(), rows.row(1).data(), rows.row(2).data(),
+                                        a.data(), b.data(), weight.data(), least);
+        };
+        int k = 0, i = 0;
+        const double most = score.maxCoeff(&k, &i);
+        EXPECT_EQ(worst(0.0), k * count + i) << name;
+        EXPECT_EQ(worst(1.001 * most), -1) << name;
+      }
+    }
+  }
+}
+
 TEST(Kernels, TheActiveSetIsOneOfTheAvailableOnes) {
   bool found = false;
   for (const auto& [name, kernels] : available_kernels())

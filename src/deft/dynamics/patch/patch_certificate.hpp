@@ -42,9 +42,9 @@ class PatchCertifier {
  private:
   /// A body's balance: what its contacts must give, and what they give.
   struct Balance {
-    Eigen::Vector3d wanted_force, wanted_torque;                                        // M(ν⁺ − ν_f)
+    Eigen::Vector3d wanted_force = Eigen::Vector3d::Zero(), wanted_torque = Eigen::Vector3d::Zero();  // M(ν⁺ − ν_f)
     Eigen::Vector3d force = Eigen::Vector3d::Zero(), torque = Eigen::Vector3d::Zero();  // of the contacts, about C
-    Eigen::Vector3d centre;
+    Eigen::Vector3d centre = Eigen::Vector3d::Zero();
     double unit = 1;  // [N s]
     int loaded = 0;
     const PatchContact* contact = nullptr;

@@ -48,6 +48,12 @@ struct DenseKernels {
   void (*substitute_many)(int n, const double* A, int row_step, int col_step, bool backward, double* X, int ld_X,
                           int k);
 
+  /// Rays of contacts, `count` contacts (padded) with `rays` rays each: n, t, o [count] are the slacks of their normals
+  /// and tangents; a, b, weight [rays × count]. @returns the index k count + i of the ray with the largest weight s²
+  /// above `least` of those with s = n_i + a t_i + b o_i < 0; −1 where there is none.
+  int (*most_violated)(int rays, int count, const double* n, const double* t, const double* o, const double* a,
+                       const double* b, const double* weight, double least);
+
   // Square tiles of kLane rows, row-major and contiguous (tile_cholesky.hpp).
   /// One step of UᵀU by tiles: each of `count` tiles ← U⁻ᵀ tile with the factored `diagonal`; then for all pairs a ≤ b
   /// of them the tile that couples rows[a] with rows[b] −= tile_aᵀ tile_b: diagonals[rows[a]] where a = b, otherwise

@@ -165,7 +165,8 @@ double ConstraintRows::other_slack(const RowName& row) const {
 
 void ConstraintRows::recall(WarmMemory* memory) {
   for (int kind = 0; kind < 5; ++kind) lambda_[kind].assign(active_[kind].size(), 0.0);
-  if (memory == nullptr) return;
+  recalled_ = memory != nullptr;
+  if (!recalled_) return;
   std::size_t guess = 0;
   for (std::size_t i = 0; i < layouts_.size(); ++i) {
     const std::uint64_t id = program_->contacts[i].id;
@@ -193,12 +194,13 @@ int ConstraintRows::num_loaded(const RowIsland& island) const {
 void ConstraintRows::share_among_duplicates(const RowIsland& island, int i) {
   const ContactProgram& program = *program_;
   if (duplicate_[i]) return;
+  const double gap = program.contacts[i].gap;
+  const auto as_far = [&](int j) { return program.contacts[j].gap == gap; };
+  if (std::count_if(island.contacts.begin(), island.contacts.end(), as_far) == 1) return;
   duplicates_.clear();
   for (const int j : island.contacts) {
-    if (program.contacts[j].gap == program.contacts[i].gap && (j == i || same_contact(program, i, j)))
-      duplicates_.push_back(j);
+    if (as_far(j) && (j == i || same_contact(program, i, j))) duplicates_.push_back(j);
   }
-  if (duplicates_.size() == 1) return;
   for (int k = 0; k < layouts_[i].slacks; ++k) {
     double total = 0;
     for (const int j : duplicates_) total += lambda_[0][first_ray_[j] + k];

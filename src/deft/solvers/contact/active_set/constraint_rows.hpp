@@ -50,6 +50,12 @@ class ConstraintRows {
   double offset(const RowName& row) const;
   /// Number of rows of J that the law of contact i uses: 1 without friction.
   int rows_of(int i) const { return layouts_[i].rows; }
+  /// Number of rays of contact i.
+  int rays_of(int i) const { return layouts_[i].slacks; }
+  /// μ cos θ and μ sin θ of a ray: its row is n + `along` t₁ + `across` t₂.
+  double along(const RowName& ray) const { return layouts_[ray.index].mu * cosine(layouts_[ray.index], ray.ray); }
+  /// As `along`.
+  double across(const RowName& ray) const { return layouts_[ray.index].mu * sine(layouts_[ray.index], ray.ray); }
   /// R_r [m/N], 0 for all rows but rays.
   double compliance(const RowName& row) const { return row.kind == Kind::kRay ? layouts_[row.index].compliance : 0.0; }
   /// Σ g_c² (Q⁻¹)_cc: the squared scale of a row where Q⁻¹g is not needed, not below 1e-12 of its parts (rays).
@@ -66,8 +72,7 @@ class ConstraintRows {
   /// Calls visit(name, slack) for every row of an island but the equalities whose slack is at most `most`.
   template <class Visit>
   void for_each_inequality(const RowIsland& island, double most, Visit visit) const;
-  /// Calls visit(name, slack) for the rows of an island that are not active and have a negative slack; of each contact
-  /// for the worst one.
+  /// Calls visit(name) for the inequalities of an island with a negative slack, of a contact for its first ray.
   template <class Visit>
   void for_each_violated(const RowIsland& island, Visit visit) const;
 
@@ -132,6 +137,7 @@ class ConstraintRows {
   const double* delta_ = nullptr;
   std::vector<char> active_[5];
   std::vector<double> lambda_[5];
+  bool recalled_ = false;  // whether multipliers may be other than zero before the solve
   std::vector<char> duplicate_;
   std::vector<int> duplicates_;
 };
@@ -181,22 +187,10 @@ void ConstraintRows::for_each_inequality(const RowIsland& island, double most, V
 template <class Visit>
 void ConstraintRows::for_each_violated(const RowIsland& island, Visit visit) const {
   for (const int i : island.contacts) {
-    if (least_slack(i) >= 0) continue;
-    const char* active = active_[0].data() + first_ray_[i];
-    double worst = 0;
-    int at = -1;
-    for (int k = 0; k < layouts_[i].slacks; ++k) {
-      const double s = ray_slack(i, k);
-      if (s < worst && active[k] == 0) {
-        worst = s;
-        at = k;
-      }
-    }
-    if (at >= 0) visit(RowName{Kind::kRay, i, at}, worst);
+    if (least_slack(i) < 0) visit(RowName{Kind::kRay, i, 0});
   }
   for (const RowName& name : island.others) {
-    if (name.kind == Kind::kEquality || active(name)) continue;
-    if (const double s = other_slack(name); s < 0) visit(name, s);
+    if (name.kind != Kind::kEquality && other_slack(name) < 0) visit(name);
   }
 }
 
@@ -208,7 +202,7 @@ void ConstraintRows::take_multipliers(const RowIsland& island, Take take) {
     if (name.kind == Kind::kEquality || lambda > 0) take(name, lambda);
     lambda = 0;
   }
-  for (const int i : island.contacts) {
+  for (const int i : recalled_ ? island.contacts : std::span<const int>()) {
     double* lambda = lambda_[0].data() + first_ray_[i];
     for (int k = 0; k < layouts_[i].slacks; ++k) {
       if (lambda[k] > 0) take(RowName{Kind::kRay, i, k}, lambda[k]);

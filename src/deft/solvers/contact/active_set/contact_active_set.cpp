@@ -18,15 +18,11 @@ constexpr int kMaxColumns = 256, kMaxContacts = 512, kMaxRows = 128, kSlots = 13
 constexpr int kMostRows = 30, kMostColumns = 30;    // of an island
 constexpr int kFewIterations = 40, kThorough = 25;  // a thorough solve has 25 times as many
 constexpr double kSmallestEnergy = 1e-12;           // floor of E0 [J]
-constexpr double kViolated = 2e-12;                 // a row with a scaled slack below −this is violated
-constexpr double kRounding = 8 * std::numeric_limits<double>::epsilon();  // of the terms of a slack: nothing below it
-                                                                          // is known
-constexpr double kNegative = 1e-13;       // a row with a scaled multiplier below −this leaves
-constexpr double kExact = 1e-13;          // scaled slack of the rows of A that needs no refinement
-constexpr double kStationary = 1e-11;     // error of Q⁻¹ beyond which the outcome is inconclusive
+constexpr double kNegative = 1e-13;                 // a row with a scaled multiplier below −this leaves
+constexpr double kExact = 1e-13;                    // scaled slack of the rows of A that needs no refinement
+constexpr double kStationary = 1e-11;               // error of Q⁻¹ beyond which the outcome is inconclusive
 constexpr double kComplementary = 1e-10;  // |s λ| beyond which the same happens: rows that nearly depend on each other
 constexpr double kConfirmed = 5e-9;       // the same for a thorough solve: half of what the certificate confirms
-constexpr double kShare = 0.7;            // rows violated by less than this part of the worst wait
 constexpr int kRefinements = 3;           // at most so many steps of iterative refinement
 
 }  // namespace
@@ -76,6 +72,7 @@ void ContactActiveSet::begin_island(const RowIsland& island) {
   ld_ = std::max(kernels::kLane, kernels::padded(n));
   factor_.clear(kMaxRows);
   clear_active_set();
+  scan_.begin(constraints_, island_, inverse_, root_E0_ * root_E0_);
   g_.resize(std::max(g_.size(), to_size(n) * kSlots));
   z_.resize(std::max(z_.size(), to_size(kSlots) * ld_));
   island_free_motion_.assign(ld_, 0.0);
@@ -135,32 +132,42 @@ bool ContactActiveSet::is_independent(const Row& row) {
   return row.norm > 0 && factor_.independent(w_.data(), first, row.norm * row.norm);
 }
 
+void ContactActiveSet::set_active(const Row& row, bool on) {
+  constraints_.set_active(row.name, on);
+  scan_.set_active(row.name, on);
+}
+
 void ContactActiveSet::add_row(const Row& row) {
   free_slots_.pop_back();
   if (free_slots_.empty()) free_slots_.push_back(slots_++);
   rows_.push_back(row);
-  constraints_.set_active(row.name, true);
+  set_active(row, true);
   ++iterations_;
 }
 
 // @returns false where the row depends on A, or A is full.
 bool ContactActiveSet::add_if_independent(const Row& row) {
   if (factor_.full() || !is_independent(row)) return false;
+  append_row(row);
+  return true;
+}
+
+// Of a row that was found independent.
+void ContactActiveSet::append_row(const Row& row) {
   factor_.append(right_hand_side(row));
   add_row(row);
-  return true;
 }
 
 void ContactActiveSet::remove_row(int k) {
   factor_.remove(k);
-  constraints_.set_active(rows_[k].name, false);
+  set_active(rows_[k], false);
   free_slots_.insert(free_slots_.end() - 1, rows_[k].slot);  // the row on trial keeps its own
   rows_.erase(rows_.begin() + k);
   ++iterations_;
 }
 
 void ContactActiveSet::clear_active_set() {
-  for (const Row& row : rows_) constraints_.set_active(row.name, false);
+  for (const Row& row : rows_) set_active(row, false);
   rows_.clear();
   free_slots_.assign(1, 0);
   slots_ = 1;
@@ -223,10 +230,14 @@ bool ContactActiveSet::climb() {
   return false;
 }
 
-// A violated row that depends on A joins in place of the first row whose multiplier becomes zero. @returns false where
-// none does: no motion satisfies them all.
+// A violated row joins; one that depends on A in place of the first row whose multiplier becomes zero. @returns false
+// where none does: no motion satisfies them all.
 bool ContactActiveSet::exchange(const Row& row) {
-  if (factor_.full() || is_independent(row)) return add_if_independent(row);
+  if (factor_.full()) return false;
+  if (is_independent(row)) {
+    append_row(row);
+    return true;
+  }
   factor_.null_direction(target_.data());
   double step = std::numeric_limits<double>::infinity();
   int blocking = -1;
@@ -255,31 +266,10 @@ void ContactActiveSet::update_motion() {
                                          ld_);
 }
 
-// The rows outside A that δ violates by more than rounding; of each contact the worst one.
-void ContactActiveSet::find_violated() {
-  violations_.clear();
+// The row outside A that δ violates most, and by more than rounding.
+std::optional<RowName> ContactActiveSet::most_violated() {
   for (std::size_t k = 0; k < island_.columns.size(); ++k) delta_[island_.columns[k]] = island_delta_[k];
-  constraints_.evaluate(island_, delta_.data());
-  constraints_.for_each_violated(island_, [&](const RowName& name, double slack) {
-    const double energy = constraints_.rough_square(name, inverse_) * root_E0_ * root_E0_;
-    if (slack * slack > kViolated * kViolated * energy &&
-        -slack > kRounding * constraints_.magnitude(name, delta_.data()))
-      violations_.push_back({name, -slack / std::sqrt(energy)});
-  });
-}
-
-ContactActiveSet::Violation ContactActiveSet::worst_violation() const {
-  const auto less = [](const Violation& a, const Violation& b) { return a.scaled < b.scaled; };
-  return *std::max_element(violations_.begin(), violations_.end(), less);
-}
-
-// The rows violated nearly as much as the worst one join A together. @returns false where all of them depend on A.
-bool ContactActiveSet::add_violated(double worst) {
-  bool joined = false;
-  for (const Violation& violation : violations_) {
-    if (violation.scaled >= kShare * worst) joined = add_if_independent(make_row(violation.name)) || joined;
-  }
-  return joined;
+  return scan_.most_violated(island_delta_.data(), delta_.data());
 }
 
 // One step of iterative refinement on the rows of A. @returns whether it was needed.
@@ -298,22 +288,21 @@ bool ContactActiveSet::refine_once() {
   return true;
 }
 
-// At what seems to be the optimum: its last digits, and the rows that are violated then.
-void ContactActiveSet::refine() {
+// At what seems to be the optimum: its last digits, and the row that is violated then.
+std::optional<RowName> ContactActiveSet::refine() {
   bool refined = false;
   for (int k = 0; k < kRefinements && refine_once(); ++k) refined = true;
-  if (refined) find_violated();
+  return refined ? most_violated() : std::nullopt;
 }
 
 // The dual active-set method. @returns false where rows cannot be satisfied together, or at the limit.
 bool ContactActiveSet::optimise() {
   while (climb()) {
     update_motion();
-    find_violated();
-    if (violations_.empty()) refine();
-    if (violations_.empty()) return true;
-    const Violation worst = worst_violation();
-    if (!add_violated(worst.scaled) && !exchange(make_row(worst.name))) return false;
+    std::optional<RowName> worst = most_violated();
+    if (!worst) worst = refine();
+    if (!worst) return true;
+    if (!exchange(make_row(*worst))) return false;
   }
   return false;
 }

@@ -2,11 +2,13 @@
 // Dual active-set method for the exact polyhedral contact program. Private to src/deft/solvers.
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "deft/solvers/contact/active_set/constraint_rows.hpp"
 #include "deft/solvers/contact/active_set/metric_inverse.hpp"
 #include "deft/solvers/contact/active_set/row_islands.hpp"
+#include "deft/solvers/contact/active_set/row_scan.hpp"
 #include "deft/solvers/linear/delassus_factor.hpp"
 
 namespace deft::solvers::contact {
@@ -23,11 +25,11 @@ enum class Effort { kCheap, kUsual, kThorough };
 
 /// Rows g_rᵀδ + c_r ≥ 0 (rays, bounds, linear rows) and equalities; δ(λ) = Q⁻¹(Gᵀλ − b), slacks s = Wλ + d with W =
 /// GQ⁻¹Gᵀ + R. The dual max −½λᵀWλ − dᵀλ over λ ≥ 0 is climbed on a set A of independent rows: to the maximum on A, or
-/// to the first multiplier that becomes zero, whose row then leaves; at the maximum the violated rows join, the worst
-/// of each contact. A violated row that depends on A moves the multipliers along the null vector until one becomes
-/// zero. The dual value never falls. Islands are solved one after the other. (D. Goldfarb, A. Idnani, Math. Program. 27
-/// (1983); the dual view: D. Arnström, A. Bemporad, D. Axehill, IEEE TAC 67 (2022).) Keeps scratch: one object per
-/// thread; no allocation when sizes repeat.
+/// to the first multiplier that becomes zero, whose row then leaves; at the maximum the row violated most joins. A
+/// violated row that depends on A moves the multipliers along the null vector until one becomes zero. The dual value
+/// never falls. Islands are solved one after the other. (D. Goldfarb, A. Idnani, Math. Program. 27 (1983); the dual
+/// view: D. Arnström, A. Bemporad, D. Axehill, IEEE TAC 67 (2022).) Keeps scratch: one object per thread; no allocation
+/// when sizes repeat.
 class ContactActiveSet {
  public:
   /// Solves a checked `program` from the multipliers in `memory` if they are valid for it, otherwise from zero. If it
@@ -47,10 +49,6 @@ class ContactActiveSet {
     int slot = 0;                       // of g and z = Q⁻¹g
     bool is_free = false;               // its multiplier may have either sign: an equality
     double lambda = 0;
-  };
-  struct Violation {
-    RowName name;
-    double scaled = 0;  // −s/(norm √E0)
   };
   struct Remembered {
     RowName name;
@@ -73,11 +71,9 @@ class ContactActiveSet {
   bool optimise();
   bool climb();
   void update_motion();
-  void find_violated();
-  Violation worst_violation() const;
-  bool add_violated(double worst);
+  std::optional<RowName> most_violated();
   bool exchange(const Row& row);
-  void refine();
+  std::optional<RowName> refine();
   bool refine_once();
 
   // Changes of A.
@@ -86,8 +82,10 @@ class ContactActiveSet {
   double right_hand_side(const Row& row) const;
   bool is_loaded(const Row& row) const { return row.is_free || row.lambda * row.norm > kLoaded * root_E0_; }
   bool is_independent(const Row& row);
+  void set_active(const Row& row, bool on);
   void add_row(const Row& row);
   bool add_if_independent(const Row& row);
+  void append_row(const Row& row);
   bool add_remembered_at_once();
   void remove_row(int k);
   void clear_active_set();
@@ -107,6 +105,7 @@ class ContactActiveSet {
   ConstraintRows constraints_;
   MetricInverse inverse_;
   RowIslands islands_;
+  RowScan scan_;
   linear::DelassusFactor factor_;
   double root_E0_ = 0;
   int iterations_ = 0, limit_ = 0;
@@ -124,7 +123,6 @@ class ContactActiveSet {
   std::vector<double> g_, z_;  // g: a column per slot; z: a row per slot
   std::vector<double> island_free_motion_, island_delta_;
   std::vector<double> w_, target_, by_slot_;
-  std::vector<Violation> violations_;
   std::vector<RowName> closed_, two_sided_;  // rows without force whose forces may grow, or change either way
   std::vector<double> closed_norms_;
 };
