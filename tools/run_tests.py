@@ -2,12 +2,13 @@
 """Run every test suite of a build and count: one line per suite, then `N passed, N failed, N skipped` alone on the last line,
 without the last part if none was skipped.
 
-Usage: run_tests.py BUILD_DIR LOG_DIR [--only SUITE]... [--without SUITE]... [--jobs N]
+Usage: run_tests.py BUILD_DIR LOG_DIR [--only SUITE]... [--without SUITE]... [--part K/N] [--jobs N]
 
 A suite is a GoogleTest executable (BUILD_DIR/tests/test_MODULE), a pytest folder (tests/NAME with test_*.py) or the node
 tests (*.test.mjs, .js or .ts anywhere below tests/NAME). A suite that crashes, hangs, runs no test, or ends with an error that no test
 explains counts as one failed test more. A test that skips itself fails, but for those that this machine or this build
-cannot run (EXPECTED_SKIPS). Standard library only. Exit status 1 if anything failed.
+cannot run (EXPECTED_SKIPS). --part runs the K-th of N parts: of each GoogleTest executable every N-th test, of the other suites
+every N-th one. Standard library only. Exit status 1 if anything failed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import sys
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -163,6 +164,24 @@ def find_suites(build: Path, logs: Path) -> list[Suite]:
     return suites
 
 
+def part_of(suites: list[Suite], k: int, n: int) -> list[Suite]:
+    """The k-th of n parts that together run every test once."""
+    if n == 1:
+        return suites
+    executables = [suite for suite in suites if suite.count is count_gtest]
+    others = [suite for suite in suites if suite.count is not count_gtest]
+    shard = {"GTEST_TOTAL_SHARDS": str(n), "GTEST_SHARD_INDEX": str(k - 1)}
+    return [replace(suite, environment=shard) for suite in executables] + others[k - 1 :: n]
+
+
+def read_part(text: str) -> tuple[int, int]:
+    """ "2/3": (2, 3)."""
+    match = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
+    if not match or int(match[1]) > int(match[2]):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected K/N with 1 <= K <= N, for instance 1/3")
+    return int(match[1]), int(match[2])
+
+
 def run(suite: Suite, log: Path, environment: dict[str, str], slow: float = 1) -> tuple[Count, float]:
     """Runs one suite with its output in `log`, for `slow` times the limit at most; returns its count and wall time [s]."""
     suite.report.unlink(missing_ok=True)
@@ -172,7 +191,7 @@ def run(suite: Suite, log: Path, environment: dict[str, str], slow: float = 1) -
             status = subprocess.run(
                 suite.command,
                 cwd=ROOT,
-                env=environment,
+                env={**environment, **suite.environment},
                 stdin=subprocess.DEVNULL,
                 stdout=sink,
                 stderr=subprocess.STDOUT,
@@ -187,7 +206,7 @@ def run(suite: Suite, log: Path, environment: dict[str, str], slow: float = 1) -
         problem = f"crashed with signal {-status}"
     elif status and not count.failed:
         problem = f"ended with exit status {status}"
-    elif status == 0 and count.passed + count.failed == 0:
+    elif status == 0 and count.passed + count.failed == 0 and "GTEST_TOTAL_SHARDS" not in suite.environment:
         problem = "ran no test"
     if problem:
         count.fail(f"suite {problem}")
@@ -200,6 +219,7 @@ def main() -> int:
     parser.add_argument("logs", type=Path)
     parser.add_argument("--only", action="append", default=[], metavar="SUITE", help="run this suite alone (may be repeated)")
     parser.add_argument("--without", action="append", default=[], metavar="SUITE", help="leave this suite out (may be repeated)")
+    parser.add_argument("--part", type=read_part, default=(1, 1), metavar="K/N", help="run the K-th of N parts of the tests")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1), help="suites that run at the same time")
     options = parser.parse_args()
     build, logs = options.build.resolve(), options.logs.resolve()
@@ -210,6 +230,7 @@ def main() -> int:
     if unknown:
         parser.error(f"no suite named {', '.join(sorted(unknown))}; there are: {', '.join(sorted({s.name.split()[0] for s in suites}))}")
     suites = [s for s in suites if (not options.only or s.name.split()[0] in options.only) and s.name.split()[0] not in options.without]
+    suites = part_of(suites, *options.part)
     environment = {**os.environ, "DEFT_BUILD_DIR": str(build), "PYTHONDONTWRITEBYTECODE": "1"}
     for name in [n for n in environment if n.startswith("GTEST_")]:
         del environment[name]

@@ -1,5 +1,6 @@
 """The counting of tests: failures, crashes, hangs and empty suites are never taken for success."""
 
+import argparse
 import os
 import subprocess
 import sys
@@ -98,3 +99,32 @@ def test_last_line_is_the_count(root, tmp_path):
     )
     assert result.stdout.splitlines()[-1] == "0 passed, 1 failed"
     assert result.returncode == 1
+
+
+def test_parts_run_every_test_once(tmp_path):
+    build = tmp_path / "build"
+    suites = run_tests.find_suites(build, tmp_path)
+    parts = [run_tests.part_of(suites, k, 3) for k in (1, 2, 3)]
+    others = [suite.name for part in parts for suite in part if suite.count is not run_tests.count_gtest]
+    assert sorted(others) == sorted(suite.name for suite in suites if suite.count is not run_tests.count_gtest)
+    executables = [suite.name for suite in suites if suite.count is run_tests.count_gtest]
+    for k, part in enumerate(parts):
+        own = [suite for suite in part if suite.count is run_tests.count_gtest]
+        assert [suite.name for suite in own] == executables
+        assert all(suite.environment == {"GTEST_TOTAL_SHARDS": "3", "GTEST_SHARD_INDEX": str(k)} for suite in own)
+    assert run_tests.part_of(suites, 1, 1) == suites
+
+
+def test_a_shard_without_tests_is_no_failure_and_gets_its_environment(tmp_path):
+    script = 'test "$GTEST_SHARD_INDEX" = 2 && echo "{}" > "$0"'
+    report = tmp_path / "report"
+    suite = run_tests.Suite("made up", ["bash", "-c", script, str(report)], report, run_tests.count_gtest)
+    shard = {"GTEST_TOTAL_SHARDS": "3", "GTEST_SHARD_INDEX": "2"}
+    assert not run_tests.run(run_tests.replace(suite, environment=shard), tmp_path / "log", dict(os.environ))[0].failed
+    assert run_tests.run(suite, tmp_path / "log", dict(os.environ))[0].failed
+
+
+@pytest.mark.parametrize("text", ["0/3", "4/3", "1", "a/b"])
+def test_parts_that_there_are_not_are_refused(text):
+    with pytest.raises(argparse.ArgumentTypeError, match="1/3"):
+        run_tests.read_part(text)

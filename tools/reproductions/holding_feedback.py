@@ -13,10 +13,10 @@ def followed_plants(study: Study) -> dict[str, dict]:
     return {name: how for name, how in study.settings["plants"].items() if "controller" in how}
 
 
-def executed_rows(study: Study, system: str, plant: str) -> Rows:
+def executed_rows(study: Study, system: str, plant: str, variant: str = "default") -> Rows:
     """Of the plans that count as found."""
-    found = {row["seed"] for row in study.found(system, "default")}
-    return [row for row in study.rows(system, "default", plant) if row["seed"] in found]
+    found = {row["seed"] for row in study.found(system, variant)}
+    return [row for row in study.rows(system, variant, plant) if row["seed"] in found]
 
 
 def ratios(rows: Rows) -> list[float]:
@@ -109,13 +109,13 @@ def followed_rows(study: Study) -> list[list]:
     return rows
 
 
-def failure_rows(study: Study) -> list[list]:
+def failure_rows(study: Study, variant: str = "default") -> list[list]:
     """How runs ended that did not arrive."""
     rows = []
     for name in study.systems():
         counts: dict[tuple[str, str], list[int]] = {}
         for plant in followed_plants(study):
-            for row in executed_rows(study, name, plant):
+            for row in executed_rows(study, name, plant, variant):
                 if not row["arrived"]:
                     counts.setdefault((plant, row["status"]), []).append(row["seed"])
         rows += [[name, plant, status, len(seeds), ", ".join(map(str, seeds[:6])) + (", …" if len(seeds) > 6 else "")]

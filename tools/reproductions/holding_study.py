@@ -6,6 +6,8 @@ import json
 import math
 from pathlib import Path
 
+from suites.holding_cells import joined
+
 from .experiment import ROOT, Laboratory, baseline
 
 FOLDER = ROOT / "benchmarks/plans_that_hold"  # cells of `./run bench plans-that-hold`, which needs MuJoCo and Drake
@@ -25,7 +27,7 @@ def measure(lab: Laboratory, folder: Path = FOLDER) -> dict:
         cell = json.loads(file.read_text())
         cells.setdefault(name_of(cell["system"], cell["variant"], cell["plant"]), []).extend(cell.pop("rows"))
         heads.append(cell)
-    kept = {name: folder / f"{name}.json" for name in ("seeds", "obstacles")}
+    kept = {name: folder / f"{name}.json" for name in ("seeds", "obstacles", "beside")}
     versions = [json.loads(file.read_text()) for name in EARLIER if (file := folder / f"{name}_version.json").exists()]
     return {"settings": json.loads((folder / "settings.json").read_text()), "cells": cells, "heads": heads, "versions": versions, "periods": baseline("periods"),
             **{name: json.loads(file.read_text()) if file.exists() else None for name, file in kept.items()}}  # fmt: skip
@@ -104,6 +106,10 @@ class Study:
             return NOT_RUN
         good, count = self.arrivals(system, variant, plant)
         return share(good, count) if count else NONE_FOUND if not self.found(system, variant) else NOT_RUN
+
+    def with_beside(self, result: dict) -> Study:
+        """The same cells with the words of what was asked for after the study; the study itself if nothing was."""
+        return Study({**result, "settings": joined(self.settings, result["beside"])}) if result.get("beside") else self
 
     def is_asked(self, system: str, variant: str, plant: str) -> bool:
         """Whether the settings ask for these cells."""

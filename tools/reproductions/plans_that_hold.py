@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from .experiment import picture, record_words, table
+from .holding_beside import beside_words
 from .holding_feedback import feedback_words
 from .holding_pictures import draw_executed, draw_found, executed, tried
 from .holding_study import EARLIER, LOST_M, MISSING, NOT_RUN, PLANNING, Study, measure, median_of_all, met, percentile, share, spread
@@ -312,6 +313,7 @@ Seeds are those that all variants of a system have been run with, the first of t
 
 {table(["system", "variant", "found", *plants, "first plan that holds [s]", "duration [s]", "on"], variant_rows(study))}
 
+{beside_words(study.with_beside(result)) if result.get("beside") else ""}
 ## What was not run
 
 {table(["variant", "cells of", "systems"], absent) if absent else "Everything that the settings ask for was run."}
