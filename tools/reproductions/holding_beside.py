@@ -21,7 +21,7 @@ def kind_rows(study: Study) -> list[list]:
     rows = []
     for name in study.systems():
         for k, (variant, word) in enumerate(KINDS.items()):
-            found = len(study.found(name, variant))
+            found = len(study.found(name, variant)) if study.rows(name, variant) else NOT_RUN
             own = [executed_rows(study, name, plant, variant) for plant in ("mujoco", *EXECUTED)]
             rows.append([name if k == 0 else "", word, found, *(arrived_words(study, each, name, variant) for each in own)])
     return rows
@@ -35,12 +35,12 @@ def duration_rows(study: Study) -> list[list]:
     """How long plans and runs last; new plans, and the time in which the robot stood."""
     rows = []
     for name in study.systems():
-        for k, (variant, word) in enumerate(KINDS.items()):
+        for variant, word in KINDS.items():
             own = {plant: executed_rows(study, name, plant, variant) for plant in EXECUTED}
             if not any(own.values()):
                 continue
             feedback = own["feedback"]
-            rows.append([name if k == 0 else "", word, middle_and_most([row["duration_s"] for row in study.found(name, variant)]),
+            rows.append([name, word, middle_and_most([row["duration_s"] for row in study.found(name, variant)]),
                          *(middle_and_most([row["duration_s"] for row in own[plant]]) for plant in ("open", "feedback")),
                          middle_and_most([float(row["new_plans"]) for row in feedback]), median_words(standing(feedback))])  # fmt: skip
     return rows
