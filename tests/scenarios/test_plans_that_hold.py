@@ -14,7 +14,6 @@ from reproductions.experiment import Laboratory
 from reproductions.holding_study import wilson
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "benchmarks"))
 sys.path.insert(0, str(ROOT / "benchmarks/peers"))
 from suites import holding_cells as kept  # noqa: E402
 from suites import plans_that_hold as study  # noqa: E402

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .experiment import record_words, table
-from .holding_study import MISSING, Rows, Study, met, percentile, share
+from .holding_study import MISSING, Rows, Study, met, percentile, share, verdict
 
 WORSE = {"position_m": 0.001, "rotation_rad": 0.01}  # than open loop: what counts as worse
 
@@ -87,7 +87,7 @@ def feedback_bar_rows(study: Study) -> list[list]:
             worse, pairs = worse_pairs(own, open_loop_of(study, name, plant))
             least = {"p50": percentile(known, 0.5), "p95": percentile(known, 0.95)}
             still = percentile(standing(own), 0.5)
-            rows.append([name, plant, f"{met(good / len(own), asked)} ({good} of {len(own)}; {100 * asked:g} %)",
+            rows.append([name, plant, f"{verdict(good, len(own), study.seeds_left(name, plant), asked)} ({good} of {len(own)}; {100 * asked:g} %)",
                          *(f"{met(value, bars[f'duration_{part}'], at_least=False)} ({value:.2f})" for part, value in least.items()),
                          f"{met(still, bars['standing_p50_percent'], at_least=False)} ({still:.2g} %)",
                          f"{met(worse / pairs, bars['worse'], at_least=False)} ({worse} of {pairs})" if pairs else MISSING])  # fmt: skip
@@ -139,7 +139,7 @@ def period_words(study: Study) -> str:
         rows.append([name, *(f"{slowest(own, 'p50_us'):.2f}, {slowest(own, 'p99_us'):.2f}" for own in each),
                      MISSING if asked is None else f"{met(longest, asked, at_least=False)} ({asked:g} ms)"])  # fmt: skip
     return f"""
-Control periods in milliseconds, p50 and p99, raw, the slowest plan's: one run at a time and nothing else on the machine but its search for new plans (`./run bench periods --record`; {record_words(study.periods["sources"])}).
+Control periods in milliseconds, p50 and p99, raw, of one plan of a pilot seed per system: one run at a time and nothing else on the machine but its search for new plans (`./run bench periods --record`; {record_words(study.periods["sources"])}).
 
 {table(["system", *(f"N = {horizon}" for horizon in horizons), f"p99 at N = {horizons[-1]}"], rows)}
 """

@@ -130,6 +130,11 @@ class Study:
                         found[system, variant, plant] = (self.recorded.get(name_of(system, variant, plant), 0), asked)
         return found
 
+    def seeds_left(self, system: str, plant: str = PLANNING) -> int:
+        """Seeds that the settings ask for and that were not run."""
+        run, asked = self.counts().get((system, "default", plant), (0, 0))
+        return max(asked - run, 0)
+
     def machines(self, system: str, variant: str) -> str:
         """The processors that its plans were made on."""
         own = [head for head in self.heads if (head["system"], head["variant"], head["plant"]) == (system, variant, PLANNING)]
@@ -141,6 +146,12 @@ class Study:
 
 def met(value: float, bar: float, at_least: bool = True) -> str:
     return "met" if (value >= bar if at_least else value <= bar) else "**missed**"
+
+
+def verdict(good: int, count: int, left: int, bar: float) -> str:
+    """Whether a share meets its bar; "so far" where the `left` that were not run could still decide otherwise."""
+    best, worst = (good + left) / (count + left), good / (count + left)
+    return met(good / count, bar) + ("" if best < bar or worst >= bar else " so far")
 
 
 def median_of_all(study: Study, name: str) -> float:

@@ -270,7 +270,7 @@ def text_of_steps(facts: dict) -> str:
     once, twice = (facts["errors"]["quasistatic, damped joints" + again]["end_mm"][at] for again in ("", AGAIN))
     step, solve = ([f"{x:.3g}" for x in facts["costlier"][what]] for what in ("step_us", "solve_us"))
     return f"""
-- {claim("**Flat in h.**", flat)} From {h[0]:g} to {h[-1]:g} s the error of the quasistatic step, which is the source's, changes by a factor
+- {claim("**Nearly constant in h**,", flat)} because the dampers that the step has not give most of it (below). From {h[0]:g} to {h[-1]:g} s the error of the quasistatic step, which is the source's, changes by a factor
   {factor["quasistatic"]:.2g}, that of the quasidynamic step by {factor["quasidynamic"]:.2g}:
   {claim("at small h it is smaller", dynamic[0] < dynamic[-1] and dynamic[0] < static[0])}, because the cube is then held back by M/h, as the arm is by its
   dampers in the second-order world.
@@ -325,7 +325,8 @@ The red cube's paths at h = {SHORT:g} s and h = {LONG:g} s {claim("overlap", ove
 {facts["overlap_deg"]:.2g}°. Times are from the machine that wrote this page; `./run bench` compares solvers properly.
 {text_of_errors(facts, record)}{text_of_steps(facts)}
 - **Second order.** {fates(record["rows"])} The source's simulator leaves the ground truth right after {PUBLISHED_STAYS_S:g} s.
-  MuJoCo and Drake as used here find a contact when bodies intersect, so a resting cube first sinks by g h², and MuJoCo's springs are explicit;
+  MuJoCo and Drake as used here find a contact when bodies intersect, so a resting cube first sinks by g h², and MuJoCo's springs are explicit in the setting that was recorded
+  (`implicitfast`), which is not the best that we know for it: `./run bench error-against-h` runs that one, and Drake's lagged solver, too;
   deft's convex step looks ahead for contacts and is implicit in springs and dampers.{text_of_causes(facts, record)}
 
 {picture("pick_and_place_paths")}

@@ -8,7 +8,22 @@ from .experiment import picture, record_words, table
 from .holding_beside import beside_words
 from .holding_feedback import feedback_words
 from .holding_pictures import draw_executed, draw_found, executed, tried
-from .holding_study import EARLIER, LOST_M, MISSING, NOT_RUN, PLANNING, Study, measure, median_of_all, met, percentile, share, spread
+from .holding_study import (
+    EARLIER,
+    LOST_M,
+    MISSING,
+    NOT_RUN,
+    PLANNING,
+    Study,
+    measure,
+    median_of_all,
+    met,
+    name_of,
+    percentile,
+    share,
+    spread,
+    verdict,
+)
 
 __all__ = ["Study", "draw", "measure", "text"]
 WORLDS, INNER_STEP_S = 10, 0.01  # kWorlds and kStep_s of planning/ensemble
@@ -59,10 +74,15 @@ def bar_rows(study: Study) -> list[list]:
         if not own:
             rows.append([name, *[NOT_RUN] * (2 + len(study.bar_plants()))])
             continue
-        row = [name, f"{met(len(found) / len(own), asked)} ({len(found)} of {len(own)}; {100 * asked:g} %)"]
+        row = [name, f"{verdict(len(found), len(own), study.seeds_left(name), asked)} ({len(found)} of {len(own)}; {100 * asked:g} %)"]
         for plant in study.bar_plants():
             good, count = study.arrivals(name, "default", plant)
-            row.append(f"{met(good / count, bars['arrive'])} ({good} of {count})" if count else study.arrival_words(name, "default", plant))
+            left = study.seeds_left(name, plant)
+            row.append(
+                f"{verdict(good, count, left, bars['arrive'])} ({good} of {count})"
+                if count
+                else study.arrival_words(name, "default", plant)
+            )
         seconds = median_of_all(study, name)
         known = f"{seconds:.3g} s" if math.isfinite(seconds) else "never"
         rows.append([*row, f"{met(seconds, most, at_least=False)} ({known}; {most:g} s)"])
@@ -70,9 +90,26 @@ def bar_rows(study: Study) -> list[list]:
 
 
 def bar_summary(rows: list[list], heads: list[str]) -> str:
-    """How many systems meet each bar, of those that say anything about it."""
+    """How many systems meet each bar, of those that say anything about it, and how many of all say nothing."""
     cells = [[row[k] for row in rows if row[k].startswith(("met", "**missed**"))] for k in range(1, len(heads) + 1)]
-    return "; ".join(f"{head}: {sum(cell.startswith('met') for cell in own)} of {len(own)}" for head, own in zip(heads, cells))
+    silent = [f", {len(rows) - len(own)} without" if len(own) < len(rows) else "" for own in cells]
+    return "; ".join(
+        f"{head}: {sum(cell.startswith('met') for cell in own)} of {len(own)}{none}" for head, own, none in zip(heads, cells, silent)
+    )
+
+
+def hour_words(study: Study) -> str:
+    """How long a pass takes, beside what was asked: hours of the cells there are, scaled to the seeds that are asked for."""
+    bar = study.settings["bars"].get("hours")
+    wall: dict[str, float] = {}
+    for head in study.heads:
+        name = name_of(head["system"], head["variant"], head["plant"])
+        wall[name] = wall.get(name, 0.0) + head["wall_s"] / 3600
+    if not bar or not wall:
+        return ""
+    counts = {name_of(*key): count for key, count in study.counts().items()}
+    scaled = sum(hours * counts[name][1] / counts[name][0] for name, hours in wall.items() if name in counts and counts[name][0])
+    return f"One pass of everything was to take at most {bar:g} h: {met(scaled, bar, at_least=False)}. The cells of which some seeds were run would take {scaled:.0f} h for all seeds asked for, the others not counted."
 
 
 def miss_rows(study: Study) -> list[list]:
@@ -250,7 +287,7 @@ def text(result: dict) -> str:
 
 Written by `./run reproduce plans-that-hold` from cells of ten seeds in [benchmarks/plans_that_hold](../../benchmarks/plans_that_hold) (hours; a cell whose key still matches is not run again).
 Settings are frozen in `settings.json` there; seeds: {seed_words(result)}. {program_words(result["seeds"])}{cell_words(result["heads"])}
-Of what the settings ask for, {100 * recorded[0] / recorded[1]:.0f} % was run ({recorded[0]} of {recorded[1]} seeds of all systems, variants and plants); the last section lists the rest.
+Of what the settings ask for, {100 * recorded[0] / recorded[1]:.0f} % was run ({recorded[0]} of {recorded[1]} seeds of all systems, variants and plants); the last section lists the rest. {hour_words(study)}
 
 {definitions}
 
@@ -278,7 +315,7 @@ Plants: of the plans found that were played.
 
 {table(["system", *settings["plan"]["judges"], *plants], judge_rows(study))}
 
-What was asked: {100 * settings["bars"]["arrive"]:g} % of the plans found arrive. Times: p50 of all seeds, one without a plan counts as never. Met: {bar_summary(asked, bars)}.
+What was asked: {100 * settings["bars"]["arrive"]:g} % of the plans found arrive. "So far": the seeds that were asked for and not run could still decide otherwise. Times: p50 of all seeds, one without a plan counts as never. Met: {bar_summary(asked, bars)}.
 
 {table(["system", *bars], asked)}
 

@@ -126,7 +126,7 @@ def draw_followed(m: Measured) -> None:
                 axes[0, column].plot(turn.t[held], turn.yaw[held], **style)
                 axes[1, column].plot(turn.t[held], np.maximum(1e3 * turn.distance[held], 0.1), **style)
         axes[0, column].axhline(GOAL_DEG, color="0.6", linestyle=":")
-        axes[0, column].set(title=f"{how.name}; {how.off}", ylabel="turn about the vertical [°]", ylim=(-10, 60))
+        axes[0, column].set(title=f"{how.name}; {how.off}", ylabel="turn about the vertical [°]")
         axes[1, column].set(xlabel="t [s]", ylabel="centre from its place [mm]", yscale="log", ylim=(0.1, 1e3 * LOST_M))
     axes[0, -1].legend(fontsize=7)
     save_figure(figure, "thirty_degrees_feedback")
@@ -154,6 +154,25 @@ def facts(m: Measured) -> dict:
         "followed": followed_rows(m),
         "fits": {world: m.followed[world, "open loop"][0][1]["success"] for world in WORLDS},
     }
+
+
+def often(one: int, other: int) -> str:
+    return "more often than" if one > other else "as often as" if one == other else "less often than"
+
+
+def verdicts(followed: list[list]) -> str:
+    """What the runs with feedback say of the slides' claim, world by world, from the rows of the table."""
+    words = []
+    for k in range(0, len(followed), len(CONTROLLERS)):
+        name, arrive = followed[k][0], [int(row[7].split()[0]) for row in followed[k : k + len(CONTROLLERS)]]
+        by = dict(zip(CONTROLLERS, arrive))
+        feedback = [f"{controller} {often(count, arrive[0])} open loop ({count} against {arrive[0]} of {SEEDS})"
+                    for controller, count in by.items() if controller != "open loop"]  # fmt: skip
+        borne_out = all(count > arrive[0] for count in arrive[1:])
+        words.append(
+            f"- **{name}**: disturbed, {', '.join(feedback)} arrives: the claim is {'borne out' if borne_out else 'not borne out'} here."
+        )
+    return "\n".join(words)
 
 
 def text(facts: dict) -> str:
@@ -202,4 +221,6 @@ Undisturbed: the turn [°], the error at the end [mm, °] and whether it arrives
 medians of the errors at the end, and durations as multiples of the plan's.
 
 {table(["world", "", "turn", "off [mm]", "[°]", "arrives", "disturbed", "arrive", "lost", "off", "duration"], facts["followed"])}
+
+{verdicts(facts["followed"])}
 """

@@ -103,7 +103,7 @@ def text(result: dict) -> str:
 
 Written by `./run reproduce worlds_disagree` from what `./run reproduce worlds-disagree` records, which needs MuJoCo and Drake.{recorded}
 
-**Given**: plans of the study of [plans that hold](plans_that_hold.md), the first seeds of {", ".join(systems)}, {sum(row.get("holds", False) for row in rows)} of {len(rows)} of which hold by the planner's judges, their first {max(row["count"] for row in rows)} steps at the planned speed. **Worlds**: *convex*, the second-order
+**Given**: plans made with the second version of the study of [plans that hold](plans_that_hold.md), whose seeds were others, of {", ".join(systems)}, {sum(row.get("holds", False) for row in rows)} of {len(rows)} of which hold by the planner's judges, their first {max(row["count"] for row in rows)} steps at the planned speed. **Worlds**: *convex*, the second-order
 step with round cones; *coulomb*, the same under Coulomb's law; *even*, that with even pressure in faces (`step.friction_arm: 0.54`); *mujoco*; *drake*. Inner steps are `1 ms`, robots and damping of weightless objects the same in all. Every step of a plan starts in
 all worlds from the state that the convex world has reached; worlds have parted in a step when an object differs by more than {1e3 * APART[0]:g} mm or {APART[1]:g} rad at its end.
 
@@ -113,7 +113,7 @@ all worlds from the state that the convex world has reached; worlds have parted 
 
 ## Causes
 
-Found in this way while plants and worlds were made; what was mended is held by `tests/plant`.
+Found in this way while plants and worlds were made; what was mended is held by `tests/plant`. Of the runs in which they were seen only those of the systems above are recorded.
 
 | cause | seen in | what became of it |
 |---|---|---|
@@ -127,8 +127,7 @@ Found in this way while plants and worlds were made; what was mended is held by 
 | compliance: a stiff hand's squeeze yields in Drake, less in MuJoCo, nothing in deft | allegro_ball, allegro_cube | physics; a variation, and plans should squeeze less |
 | impacts: an arm at full speed meets the object between two inner steps, sooner or later by one | all | physics; slow free motions |
 
-Springs, dampers and targets obey one law in all worlds, and so do friction per pair and what may touch: `tests/plant` holds every plant against the same closed forms. Planning scenes
-consist of balls and boxes, which all simulators have exactly. Where Coulomb's law is found as a fixed point (`friction_law: coulomb`) some of its steps fail on these plans; Stewart–Trinkle's polygons do not.
+Springs, dampers and targets obey one law in all worlds, and so do friction per pair and what may touch: `tests/plant` holds every plant against the same closed forms. Where Coulomb's law is found as a fixed point (`friction_law: coulomb`) some of its steps fail on these plans; Stewart–Trinkle's polygons do not.
 
 ## The first step that differs
 
