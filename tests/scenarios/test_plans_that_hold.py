@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from reproductions import plans_that_hold as page
 from reproductions.experiment import Laboratory
-from reproductions.holding_study import wilson
+from reproductions.holding_study import verdict, wilson
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks/peers"))
@@ -369,3 +369,56 @@ def test_wilson_bounds_solve_their_equation(successes, count):
             assert bound == pytest.approx(known, abs=1e-12)
         else:
             assert abs(successes / count - bound) == pytest.approx(1.959964 * (bound * (1 - bound) / count) ** 0.5, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("good", "count", "left", "words"),
+    [
+        (10, 10, 40, "met so far"),
+        (9, 10, 40, "**missed** so far"),
+        (4, 10, 40, "**missed**"),
+        (50, 50, 0, "met"),
+        (47, 50, 0, "**missed**"),
+        (48, 48, 2, "met"),
+    ],
+)
+def test_a_verdict_says_whether_seeds_that_were_not_run_could_change_it(good, count, left, words):
+    assert verdict(good, count, left, 0.95) == words
+
+
+def test_what_is_asked_for_beside_a_study_leaves_it_as_it_was(tmp_path):
+    own = {
+        "variants": {"default": {}, "first": {}},
+        "plants": {"open": {"plant": "mujoco", "variants": ["default"]}, "mujoco": {"plant": "mujoco"}},
+    }
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps(own))
+    alone = kept.Settings.read(file)
+    (tmp_path / "beside.json").write_text(
+        json.dumps(
+            {"also": {"open": ["first"]}, "variants": {"damped": {}}, "plants": {"gamma": {"plant": "mujoco", "variants": ["damped"]}}}
+        )
+    )
+    joined = kept.Settings.read(file)
+    assert alone.values == own and joined.sha256 == alone.sha256
+    assert joined.values["plants"]["open"]["variants"] == ["default", "first"]
+    assert joined.values["plants"]["mujoco"] == own["plants"]["mujoco"]
+    assert set(joined.values["variants"]) == {"default", "first", "damped"} and "gamma" in joined.values["plants"]
+
+
+def test_the_ball_s_plants_differ_in_damping_and_rolling_friction_alone():
+    plants = json.loads((ROOT / "benchmarks/plans_that_hold/beside.json").read_text())["plants"]
+    assert [how["object_damping"] for how in plants.values()] == [0, 0.1, 1, 10, 0]
+    for how in plants.values():
+        how.pop("object_damping")
+        how.pop("set", None)
+    assert all(how == plants["rolling"] for how in plants.values())
+
+
+def test_damping_beside_the_study_is_the_plant_s_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "compiler_of", lambda build: "none")
+    settings = kept.Settings.read(ROOT / "benchmarks/plans_that_hold/settings.json")
+    runs = study.Study(tmp_path, settings, [1], kept.CellStore(tmp_path / "cells", "commit"), tmp_path)
+    assert runs.damping(kept.Cell("allegro_ball", "damped", "gamma-10", 0), 0.1) == 10
+    assert runs.damping(kept.Cell("allegro_ball", "default", "mujoco", 0), 0.1) == 0
+    assert runs.damping(kept.Cell("allegro_pen", "default", "mujoco", 0), 0.1) == pytest.approx(10)
