@@ -69,7 +69,7 @@ def draw(result: dict) -> None:
             values = np.maximum([row[key] for row in rows], LEAST)
             axis.plot(k + np.linspace(-0.25, 0.25, len(values)), values, ".", color="C0", markersize=4)
             axis.plot([k - 0.3, k + 0.3], [np.median(values)] * 2, color="C3")
-        axis.set(yscale="log", ylabel=f"off at the end of a segment [{unit}]", ylim=(LEAST / 1.5, None))
+        axis.set(yscale="log", ylabel=f"off at the end of a segment [{unit}]", xlim=(-0.5, len(systems) - 0.5), ylim=(LEAST / 1.5, None))
         axis.set_xticks(range(len(systems)), [name.replace("_", " ") for name in systems], fontsize=7, rotation=40, ha="right")
     save_figure(figure, "sim_to_sim")
 
