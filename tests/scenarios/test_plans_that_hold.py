@@ -387,7 +387,7 @@ def test_a_verdict_says_whether_seeds_that_were_not_run_could_change_it(good, co
 
 
 def test_what_is_asked_for_beside_a_study_leaves_it_as_it_was(tmp_path):
-    own = {
+    own: dict[str, dict] = {
         "variants": {"default": {}, "first": {}},
         "plants": {"open": {"plant": "mujoco", "variants": ["default"]}, "mujoco": {"plant": "mujoco"}},
     }
