@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from .experiment import table
 from .holding_feedback import executed_rows, failure_rows, median_words, standing
-from .holding_study import LOST_M, MISSING, NONE_FOUND, NOT_RUN, Rows, Study, percentile, share
+from .holding_study import LOST_M, MISSING, NOT_RUN, Study, percentile
 
 KINDS = {"first": "first", "default": "holds"}  # variants that are compared
 EXECUTED = ("open", "one-step", "ten-step", "feedback")
-
-
-def arrived_words(study: Study, rows: Rows, system: str, variant: str) -> str:
-    if rows:
-        return share(sum(row["arrived"] for row in rows), len(rows))
-    return NOT_RUN if study.found(system, variant) or not study.rows(system, variant) else NONE_FOUND
 
 
 def kind_rows(study: Study) -> list[list]:
@@ -22,8 +16,9 @@ def kind_rows(study: Study) -> list[list]:
     for name in study.systems():
         for k, (variant, word) in enumerate(KINDS.items()):
             found = len(study.found(name, variant)) if study.rows(name, variant) else NOT_RUN
-            own = [executed_rows(study, name, plant, variant) for plant in ("mujoco", *EXECUTED)]
-            rows.append([name if k == 0 else "", word, found, *(arrived_words(study, each, name, variant) for each in own)])
+            rows.append(
+                [name if k == 0 else "", word, found, *(study.arrival_words(name, variant, plant) for plant in ("mujoco", *EXECUTED))]
+            )
     return rows
 
 
@@ -63,7 +58,7 @@ def damping_rows(study: Study) -> list[list]:
             for name in study.settings["variants"][variant]["systems"]:
                 own = executed_rows(study, name, plant, variant)
                 lost = sum(row["position_m"] is None or row["position_m"] > LOST_M for row in own)
-                rows.append([name, *damping_words(how), arrived_words(study, own, name, variant), lost if own else MISSING,
+                rows.append([name, *damping_words(how), study.arrival_words(name, variant, plant), lost if own else MISSING,
                              middle_and_most([row["duration_s"] for row in own]),
                              middle_and_most([float(row["new_plans"]) for row in own])])  # fmt: skip
     return rows
