@@ -187,9 +187,9 @@ void run(const Task& task, const Arguments& arguments) {
     for (const auto& row : result.history) costs.push_back(row.cost);
     fmt::print(
         "{{\"task\": \"{}\", \"cost\": {}, \"cost_coordinates\": {}, \"costs\": [{}], \"ms\": {}, \"solves\": {}, "
-        "\"table_cost\": {}, \"table_s\": {}, \"loop_cost\": {}, \"loop_costs\": [{}]}}\n",
+        "\"table_cost\": {}, \"table_s\": {}, \"loop_cost\": {}, \"loop_s\": {}, \"loop_costs\": [{}]}}\n",
         task.name, result.cost, cost, fmt::join(costs, ", "), times_ms[times_ms.size() / 2], result.solves,
-        published.cost, published.seconds, loop.cost, fmt::join(loop.history, ", "));
+        published.cost, published.seconds, loop.cost, loop_s, fmt::join(loop.history, ", "));
     return;
   }
   fmt::print("| {} | {:.4g} | {:.4g} | {} | {:.4g} | {:.1f}, {:.1f} | {:.2f} | {:.2f} |\n", task.name, result.cost,
