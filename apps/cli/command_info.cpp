@@ -110,7 +110,7 @@ Json robots(const Scene& scene) {
   Json list = Json::array();
   for (const scene::Robot& robot : scene.robots()) {
     Json joints = Json::array();
-    for (int i = 0; i < robot.nu; ++i) joints.push_back(scene.model().coordinates()[robot.first_q + i].name);
+    for (int i = 0; i < robot.nu; ++i) joints.push_back(scene.model().coordinates()[robot.q(i)].name);
     list.push_back({{"name", robot.name}, {"joints", joints}, {"stiffness", numbers(robot.stiffness)}});
     // What is not limited needs no word.
     const auto add_limit = [&](const char* key, const Eigen::VectorXd& limit) {
