@@ -100,7 +100,7 @@ TEST_F(LoadUrdf, ReadsWhatAJointFollows) {
   EXPECT_EQ(m->couplings[0].leader, "j");
   EXPECT_EQ(m->couplings[0].ratio, -0.5);
   EXPECT_EQ(m->couplings[0].offset, 0.1);
-  EXPECT_EQ(m->couplings[0].where.line, 4);
+  EXPECT_EQ(m->couplings[0].where.line, 5);
 }
 
 TEST_F(LoadUrdf, WarnsOncePerTagItDoesNotReadAndOfMimicsThatMoveNothing) {
