@@ -74,6 +74,18 @@ Json bodies(const Scene& scene) {
   return list;
 }
 
+/// What a coordinate follows: multiplier · joint + offset; null: nothing. One that is held has no joint.
+Json mimic(const multibody::ModelSpec& model, const std::string& coordinate) {
+  for (const multibody::CouplingSpec& coupling : model.couplings) {
+    if (coupling.follower != coordinate) continue;
+    const bool is_held = coupling.leader.empty();
+    return {{"joint", is_held ? Json(nullptr) : Json(model.name + "/" + coupling.leader)},
+            {"multiplier", is_held ? 0.0 : coupling.ratio},
+            {"offset", coupling.offset}};
+  }
+  return nullptr;
+}
+
 /// One entry per axis of a joint, in the order of the files; what has no axis has no limits (null).
 Json joints(const Scene& scene) {
   Json list = Json::array();
@@ -89,7 +101,7 @@ Json joints(const Scene& scene) {
                     {"axis", axis == nullptr ? Json(nullptr) : numbers(axis->axis_J)},
                     {"lower", axis == nullptr ? Json(nullptr) : number(axis->lower)},
                     {"upper", axis == nullptr ? Json(nullptr) : number(axis->upper)},
-                    {"mimic", nullptr}});
+                    {"mimic", axis == nullptr ? Json(nullptr) : mimic(model, axis->coordinate)}});
   };
   for (const multibody::ModelSpec& model : scene.spec().world.models) {
     for (const multibody::JointSpec& joint : model.joints) {
@@ -110,7 +122,7 @@ Json robots(const Scene& scene) {
   Json list = Json::array();
   for (const scene::Robot& robot : scene.robots()) {
     Json joints = Json::array();
-    for (int i = 0; i < robot.nu; ++i) joints.push_back(scene.model().coordinates()[robot.first_q + i].name);
+    for (int i = 0; i < robot.nu; ++i) joints.push_back(scene.model().coordinates()[robot.q(i)].name);
     list.push_back({{"name", robot.name}, {"joints", joints}, {"stiffness", numbers(robot.stiffness)}});
     // What is not limited needs no word.
     const auto add_limit = [&](const char* key, const Eigen::VectorXd& limit) {

@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadShape{"prism_flat", multibody::PrismSpec{{{0, 0}, {1, 0}, {1, 1}}, 0}, "height must be positive"},
         BadShape{"prism_nan", multibody::PrismSpec{{{0, 0}, {kNan, 0}, {1, 1}}, 1}, "not finite"},
         BadShape{"mesh_missing", multibody::MeshSpec{kData + "nowhere.stl"}, "no such file"},
-        BadShape{"mesh_unknown_format", multibody::MeshSpec{kData + "box.ply"}, "valid: .stl, .obj, .dae"},
+        BadShape{"mesh_unknown_format", multibody::MeshSpec{kData + "box.ply"}, "valid: .stl, .obj, .dae, .msh"},
         BadShape{"mesh_flat", multibody::MeshSpec{kData + "flat.obj"}, "flat"},
         BadShape{"mesh_garbage", multibody::MeshSpec{kData + "not_a_mesh.stl"}, "not_a_mesh.stl"},
         BadShape{"mesh_letters_for_indices", multibody::MeshSpec{kData + "letters.dae"}, "line 13: <p> is a list"},

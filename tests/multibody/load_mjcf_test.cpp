@@ -47,12 +47,33 @@ TEST_F(LoadMjcf, ConstraintsThatWouldBeMissingAreRefused) {
 }
 
 TEST_F(LoadMjcf, WhatIsNotReadIsSaidOncePerKind) {
-  ASSERT_TRUE(load_parts("<light/><light/><body name='b' gravcomp='1'><camera/><joint stiffness='3'/></body>",
+  ASSERT_TRUE(load_parts("<light/><light/><body name='b' gravcomp='1'><camera/><joint frictionloss='3'/></body>",
                          "<sensor><touch site='s'/></sensor>"));
   EXPECT_EQ(lines_, (Lines{"m.xml:1: warning: <touch> is not read", "m.xml:3: warning: <light> is not read",
                            "m.xml:3: warning: <light> is not read", "m.xml:3: warning: <camera> is not read",
-                           "m.xml:3: warning: joint 'b_joint': stiffness is not read",
+                           "m.xml:3: warning: joint 'b_joint': frictionloss is not read",
                            "m.xml:3: warning: gravcomp is not read: gravity acts on body 'b'"}));
+}
+
+TEST_F(LoadMjcf, SpringsOfJointsAndJointsThatFollowAreRead) {
+  const std::string bodies =
+      "<body><joint name='a' stiffness='3' springref='90' ref='45'/><geom size='1'/>"
+      "<body><joint name='b' type='slide'/><geom size='1'/></body></body>";
+  const auto model = load_parts(bodies,
+                                "<equality><joint joint1='b' joint2='a' polycoef='0.1 2 0 0 0'/>"
+                                "<joint joint1='a' active='false'/></equality>");
+  ASSERT_TRUE(model) << (lines_.empty() ? "" : lines_.front());
+  constexpr double kPi = 3.14159265358979;
+  EXPECT_EQ(model->joints[0].axes[0].spring_stiffness, 3);
+  EXPECT_NEAR(model->joints[0].axes[0].spring_reference, kPi / 2, 1e-12);
+  ASSERT_EQ(model->couplings.size(), 1u);
+  EXPECT_EQ(model->couplings[0].follower, "b");
+  EXPECT_EQ(model->couplings[0].leader, "a");
+  EXPECT_EQ(model->couplings[0].ratio, 2);
+  EXPECT_NEAR(model->couplings[0].offset, 0.1 - 2 * kPi / 4, 1e-12);
+  EXPECT_FALSE(load_parts(bodies, "<equality><joint joint1='b' joint2='a' polycoef='0 1 2 0 0'/></equality>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:1: error: <equality>: joint 'b' follows 'a' by a curve; only straight lines are read "
+                          "(polycoef \"a0 a1 0 0 0\")"});
 }
 
 TEST_F(LoadMjcf, IncludesStandInTheirPlaceAndMayNotIncludeThemselves) {
@@ -67,6 +88,22 @@ TEST_F(LoadMjcf, IncludesStandInTheirPlaceAndMayNotIncludeThemselves) {
   EXPECT_EQ(lines_, Lines{"parts/arm.xml:2: error: file 'arm.xml' includes itself"});
   EXPECT_FALSE(load_parts("<include file='gone.xml'/>"));
   EXPECT_EQ(lines_, Lines{"m.xml:3: error: file 'gone.xml' not found; tried gone.xml"});
+}
+
+TEST_F(LoadMjcf, FrictionOfTurningIsReadWithCondim4) {
+  const auto model = load_parts(
+      "<body><joint/><geom name='a' size='1' condim='4' friction='0.8 0.02'/>"
+      "<geom name='b' size='1' condim='3' friction='0.8 0.02'/>"
+      "<geom name='c' size='1' condim='6' friction='0.5'/></body>",
+      "<contact><pair geom1='a' geom2='b' condim='4' friction='0.4 0.4 0.1'/></contact>");
+  ASSERT_TRUE(model) << (lines_.empty() ? "" : lines_.front());
+  const auto& geometries = model->links[0].collisions;
+  EXPECT_DOUBLE_EQ(geometries[0].torsion.value_or(0), 0.025);
+  EXPECT_FALSE(geometries[1].torsion);
+  EXPECT_DOUBLE_EQ(geometries[2].torsion.value_or(0), 0.01);
+  EXPECT_DOUBLE_EQ(model->pairs[0].torsion.value_or(0), 0.25);
+  EXPECT_EQ(lines_,
+            Lines{"m.xml:3: warning: condim 6: friction of rolling is not read (the scene may state `rolling`)"});
 }
 
 TEST_F(LoadMjcf, KeyframesOfAnotherSizeAreRefused) {

@@ -141,6 +141,22 @@ TEST_F(LoadSdf, ReadsEveryJointType) {
   EXPECT_EQ(m->joints[3].kind, JointKind::kFixed);
 }
 
+TEST_F(LoadSdf, ReadsWhatAnAxisFollows) {
+  const auto m = model(R"(<link name="a"/><link name="b"/><link name="c"/><link name="d"/>
+<joint name="k" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz>
+<mimic joint="u" axis="axis2"><multiplier>2</multiplier><offset>0.5</offset><reference>0.1</reference></mimic></axis></joint>
+<joint name="u" type="universal"><parent>b</parent><child>c</child><axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2></joint>
+<joint name="l" type="prismatic"><parent>c</parent><child>d</child><axis><xyz>0 0 1</xyz><mimic joint="k"/></axis></joint>)");
+  ASSERT_TRUE(m) << testing::PrintToString(lines_);
+  ASSERT_EQ(m->couplings.size(), 2u);
+  EXPECT_EQ(m->couplings[0].follower, "k");
+  EXPECT_EQ(m->couplings[0].leader, "u_2");
+  EXPECT_EQ(m->couplings[0].ratio, 2);
+  EXPECT_DOUBLE_EQ(m->couplings[0].offset, 0.3);
+  EXPECT_EQ(m->couplings[1].leader, "k");
+  EXPECT_EQ(m->couplings[1].ratio, 1);
+}
+
 TEST_F(LoadSdf, ReadsEveryGeometry) {
   write("cube.obj", "");
   const auto m = model(R"(<link name="a">

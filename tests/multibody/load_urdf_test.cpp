@@ -89,15 +89,29 @@ TEST_F(LoadUrdf, TurnsAPlanarJointIntoTwoSlidesAndATurnAboutTheNormal) {
       (joint.X_PJ.linear() * joint.axes[2].axis_J).isApprox(rotation_from_rpy({0.4, 0, 0}) * Vector3d(1, 0, 0), 1e-14));
 }
 
-TEST_F(LoadUrdf, WarnsOncePerTagItDoesNotReadAndOfEachMimic) {
+TEST_F(LoadUrdf, ReadsWhatAJointFollows) {
+  const auto m = robot(R"(<link name="a"/><link name="b"/><link name="c"/>
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/></joint>
+<joint name="k" type="prismatic"><parent link="b"/><child link="c"/><axis xyz="1 0 0"/>
+<mimic joint="j" multiplier="-0.5" offset="0.1"/></joint>)");
+  ASSERT_TRUE(m);
+  ASSERT_EQ(m->couplings.size(), 1u);
+  EXPECT_EQ(m->couplings[0].follower, "k");
+  EXPECT_EQ(m->couplings[0].leader, "j");
+  EXPECT_EQ(m->couplings[0].ratio, -0.5);
+  EXPECT_EQ(m->couplings[0].offset, 0.1);
+  EXPECT_EQ(m->couplings[0].where.line, 5);
+}
+
+TEST_F(LoadUrdf, WarnsOncePerTagItDoesNotReadAndOfMimicsThatMoveNothing) {
   const auto m = robot(R"(<transmission/><transmission/><gazebo/>
 <link name="a"/><link name="b"/>
-<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="1 0 0"/>
+<joint name="j" type="fixed"><parent link="a"/><child link="b"/>
 <mimic joint="other"/></joint>)");
   ASSERT_TRUE(m);
   EXPECT_EQ(lines_, (Lines{"m.urdf:2: warning: <transmission> inside <robot> is not read",
                            "m.urdf:2: warning: <gazebo> inside <robot> is not read",
-                           "m.urdf:5: warning: <mimic> is not read: joint 'j' moves on its own"}));
+                           "m.urdf:5: warning: joint 'j' is fixed: its <mimic> moves nothing"}));
 }
 
 TEST_F(LoadUrdf, WhatIsOnlyDrawnStopsNothing) {

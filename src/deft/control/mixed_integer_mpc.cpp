@@ -98,8 +98,8 @@ void MixedIntegerMpc::Impl::check_weights() const {
 VectorXd MixedIntegerMpc::Impl::no_effort(const dynamics::State& measured) const {
   VectorXd u = VectorXd::Zero(scene->nu());
   for (const scene::Robot& robot : scene->robots())
-    if (robot.drive == scene::Drive::kPosition)
-      u.segment(robot.first_u, robot.nu) = measured.q.segment(robot.first_q, robot.nu);
+    for (int i = 0; i < robot.nu && robot.drive == scene::Drive::kPosition; ++i)
+      u(robot.first_u + i) = measured.q(robot.q(i));
   return u;
 }
 

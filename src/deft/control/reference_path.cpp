@@ -75,7 +75,8 @@ std::vector<VelocityRole> velocity_roles(const scene::Scene& scene) {
   const auto velocities = scene.model().velocities();
   for (std::size_t i = 0; i < roles.size(); ++i)
     if (velocities[i].unit == "rad") roles[i] = VelocityRole::kRotation;
-  for (const int i : scene.actuated()) roles[i] = VelocityRole::kRobot;
+  for (const scene::Robot& robot : scene.robots())
+    std::fill_n(roles.begin() + robot.first_v, robot.nv, VelocityRole::kRobot);
   return roles;
 }
 

@@ -211,10 +211,10 @@ class Run {
       deviation_rate_ += ((deviation_ - last_deviation_) / settings_.period - deviation_rate_) * settings_.period /
                          (settings_.period + settings_.filter_time);
     velocity_ += deviation_rate_;
-    for (Eigen::Index i = 0; i < scene_.nu() && last_measured_.size() > 0; ++i) {
-      const int at = scene_.command_coordinates()[to_size(i)];
-      velocity_(scene_.actuated()[to_size(i)]) = (measured_(at) - last_measured_(at)) / settings_.period;
-    }
+    for (const scene::Robot& robot : scene_.robots())
+      if (last_measured_.size() > 0)
+        velocity_.segment(robot.first_v, robot.nv) =
+            (measured_ - last_measured_).segment(robot.first_q, robot.nv) / settings_.period;
     last_deviation_ = deviation_;
     last_measured_ = measured_;
   }

@@ -53,8 +53,7 @@ EffortLimits::EffortLimits(const scene::Scene& scene) {
   for (const scene::Robot& robot : scene.robots()) {
     for (int i = 0; i < robot.nu; ++i) {
       if (!std::isfinite(robot.effort_limit(i))) continue;
-      joints_.push_back(
-          {robot.first_q + i, robot.first_v + i, robot.first_u + i, robot.stiffness(i), robot.effort_limit(i)});
+      joints_.push_back({robot.q(i), robot.v(i), robot.first_u + i, robot.stiffness(i), robot.effort_limit(i)});
     }
   }
 }

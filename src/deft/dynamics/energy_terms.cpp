@@ -18,6 +18,20 @@ void clear_frozen(const StepStart& start, contact::ContactProblem& problem) {
   }
 }
 
+/// Makes one block of those from a follower's to its leader's. @param blocks  ascending.
+void join_coupled(std::span<const multibody::Coupling> couplings, std::vector<EnergyLayout::Range>& blocks) {
+  for (const multibody::Coupling& coupling : couplings) {
+    if (coupling.leader_v < 0) continue;
+    const int first = std::min(coupling.v, coupling.leader_v), last = std::max(coupling.v, coupling.leader_v);
+    const auto ends_before = [](const EnergyLayout::Range& block, int v) { return block.start + block.size <= v; };
+    const auto from = std::lower_bound(blocks.begin(), blocks.end(), first, ends_before);
+    const auto to = std::lower_bound(from, blocks.end(), last, ends_before);
+    if (from == to) continue;
+    from->size = to->start + to->size - from->start;
+    blocks.erase(from + 1, to + 1);
+  }
+}
+
 }  // namespace
 
 EnergyLayout::EnergyLayout(std::vector<Range> blocks, int nv) : blocks_(std::move(blocks)), block_of_(nv, -1) {
@@ -36,15 +50,22 @@ void EnergyLayout::add_diagonal(contact::ContactProblem& problem, int velocity, 
   problem.Q.block(k)(i, i) += value;
 }
 
+void EnergyLayout::add_off_diagonal(contact::ContactProblem& problem, int one, int other, double value) const {
+  const int k = block_of_[one], i = one - blocks_[k].start, j = other - blocks_[k].start;
+  problem.Q.block(k)(i, j) += value;
+  problem.Q.block(k)(j, i) += value;
+}
+
 EnergyLayout first_order_layout(const scene::Scene& scene, bool with_objects) {
   std::vector<EnergyLayout::Range> blocks;
   for (const scene::Robot& robot : scene.robots()) {
-    for (int i = 0; i < robot.nu; ++i) blocks.push_back({robot.first_v + i, 1});
+    for (int v = robot.first_v; v < robot.first_v + robot.nv; ++v) blocks.push_back({v, 1});
   }
   for (const scene::Object& object : scene.objects()) {
     if (with_objects || object.frozen) blocks.push_back({object.first_v, object.nv});
   }
   std::sort(blocks.begin(), blocks.end(), [](const auto& a, const auto& b) { return a.start < b.start; });
+  join_coupled(scene.model().couplings(), blocks);
   return {std::move(blocks), scene.nv()};
 }
 
@@ -57,22 +78,33 @@ EnergyLayout second_order_layout(const scene::Scene& scene) {
 void add_springs(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem) {
   for (const scene::Robot& robot : start.scene.robots()) {
     if (robot.drive == scene::Drive::kForce) {
-      problem.b.segment(robot.first_v, robot.nu) -= start.u.segment(robot.first_u, robot.nu);
+      for (int i = 0; i < robot.nu; ++i) problem.b(robot.v(i)) -= start.u(robot.first_u + i);
       continue;
     }
     for (int i = 0; i < robot.nu; ++i) {
       const double K = robot.stiffness(i);
-      layout.add_diagonal(problem, robot.first_v + i, K);
-      problem.b(robot.first_v + i) -= K * (start.u(robot.first_u + i) - start.q()(robot.first_q + i));
+      layout.add_diagonal(problem, robot.v(i), K);
+      problem.b(robot.v(i)) -= K * (start.u(robot.first_u + i) - start.q()(robot.q(i)));
     }
+  }
+}
+
+void add_joint_springs(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem) {
+  for (const scene::JointSpring& spring : start.scene.springs()) {
+    const double k = spring.stiffness, off = spring.at(start.q()) - start.q()(spring.q);
+    layout.add_diagonal(problem, spring.v, k);
+    problem.b(spring.v) -= k * off;
+    if (spring.leader_v < 0) continue;
+    layout.add_diagonal(problem, spring.leader_v, spring.ratio * spring.ratio * k);
+    layout.add_off_diagonal(problem, spring.v, spring.leader_v, -spring.ratio * k);
+    problem.b(spring.leader_v) += spring.ratio * k * off;
   }
 }
 
 void add_joint_damping(const StepStart& start, const Eigen::VectorXd& damping, const EnergyLayout& layout,
                        contact::ContactProblem& problem) {
   for (const scene::Robot& robot : start.scene.robots()) {
-    for (int i = 0; i < robot.nu; ++i)
-      layout.add_diagonal(problem, robot.first_v + i, damping(robot.first_u + i) / start.h);
+    for (int i = 0; i < robot.nu; ++i) layout.add_diagonal(problem, robot.v(i), damping(robot.first_u + i) / start.h);
   }
 }
 
@@ -83,7 +115,7 @@ void add_gravity(const StepStart& start, bool on_robots, Eigen::VectorXd& scratc
   }
   if (!on_robots) return;
   for (const scene::Robot& robot : start.scene.robots())
-    problem.b.segment(robot.first_v, robot.nu) -= scratch.segment(robot.first_v, robot.nu);
+    problem.b.segment(robot.first_v, robot.nv) -= scratch.segment(robot.first_v, robot.nv);
 }
 
 void add_wrenches(const StepStart& start, std::vector<double>& scratch, contact::ContactProblem& problem) {
@@ -145,6 +177,7 @@ void add_quasistatic_terms(const StepStart& start, const Eigen::VectorXd& dampin
   layout.clear(problem);
   scratch.factors.assign(start.scene.objects().size(), 1.0);
   add_springs(start, layout, problem);
+  add_joint_springs(start, layout, problem);
   add_joint_damping(start, damping, layout, problem);
   add_object_inertia(start, scratch.factors, true, layout, problem);
   add_gravity(start, start.scene.settings().step.robot_gravity, scratch.forces, problem);
@@ -156,6 +189,7 @@ void add_second_order_terms(const StepStart& start, const Eigen::VectorXd& dampi
                             TermScratch& scratch, contact::ContactProblem& problem) {
   layout.clear(problem);
   add_springs(start, layout, problem);
+  add_joint_springs(start, layout, problem);
   add_joint_damping(start, damping, layout, problem);
   add_gravity(start, start.scene.settings().step.robot_gravity, scratch.forces, problem);
   add_wrenches(start, scratch.jacobian, problem);
@@ -178,8 +212,12 @@ double mechanical_energy(const scene::Scene& scene, scene::SceneState& end, cons
     const bool saturate = scene.settings().step.effort_limits;
     for (int i = 0; i < robot.nu; ++i) {
       const double limit = saturate ? robot.effort_limit(i) : kInfinity;
-      energy += spring_energy(robot.stiffness(i), limit, u(robot.first_u + i) - end.q(robot.first_q + i));
+      energy += spring_energy(robot.stiffness(i), limit, u(robot.first_u + i) - end.q(robot.q(i)));
     }
+  }
+  for (const scene::JointSpring& spring : scene.springs()) {
+    const double off = spring.at(end.q) - end.q(spring.q);
+    energy += 0.5 * spring.stiffness * off * off;
   }
   return energy;
 }

@@ -40,20 +40,27 @@ class EnergyLayout {
   int block_of(int velocity) const { return block_of_[velocity]; }     // index of its block, −1: in none
   /// Adds to one diagonal entry. @pre a block holds `velocity`.
   void add_diagonal(contact::ContactProblem& problem, int velocity, double value) const;
+  /// Adds to the two entries of a pair. @pre a block holds both.
+  void add_off_diagonal(contact::ContactProblem& problem, int one, int other, double value) const;
 
  private:
   std::vector<Range> blocks_;
   std::vector<int> block_of_;  // −1: in no block
 };
 
-/// One block per robot joint (their inertia does not count) and one per object (`with_objects`; frozen ones always).
+/// One block per robot joint (their inertia does not count), joints that follow each other and those between them
+/// together, and one per object (`with_objects`; frozen ones always).
 EnergyLayout first_order_layout(const scene::Scene& scene, bool with_objects);
-/// One block per group of velocities that inertia couples: those of one kinematic tree.
+/// One block per group of velocities that inertia or a coupling joins: those of one kinematic tree.
 EnergyLayout second_order_layout(const scene::Scene& scene);
 
 /// Drives of the robots: springs ½(u − q_a − δ_a)ᵀK_a(u − q_a − δ_a):  Q += K_a,  b −= K_a(u − q_a);  forces −uᵀδ_a:  b
 /// −= u.
 void add_springs(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem);
+
+/// Springs of joints and of couplings, ½k(ratio·q⁺_leader + offset − q⁺)²: with c = ratio·e_leader − e and r what the
+/// start is off,  Q += k c cᵀ,  b += k r c.
+void add_joint_springs(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem);
 
 /// Damping D_a of the robots' joints over the step, ½δ_aᵀ(D_a/h)δ_a:  Q += D_a/h.  @param damping  per command [N s/m,
 /// N·m·s/rad].

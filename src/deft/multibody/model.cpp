@@ -43,7 +43,8 @@ Model Model::build(const MultibodySpec& spec, Diagnostics& diagnostics) {
   const KinematicTree tree = build_tree(spec, diagnostics);
   diagnostics.throw_if_errors();
   Model model;
-  static_cast<ModelTables&>(*model.impl_) = build_tables(tree);
+  static_cast<ModelTables&>(*model.impl_) = build_tables(tree, spec, diagnostics);
+  diagnostics.throw_if_errors();
   return model;
 }
 
@@ -53,6 +54,7 @@ std::span<const BodyInfo> Model::bodies() const { return impl_->bodies; }
 std::span<const ModelInfo> Model::models() const { return impl_->models; }
 std::span<const CoordinateInfo> Model::coordinates() const { return impl_->coordinates; }
 std::span<const VelocityInfo> Model::velocities() const { return impl_->velocities; }
+std::span<const Coupling> Model::couplings() const { return impl_->couplings; }
 Eigen::VectorXd Model::default_configuration() const { return impl_->default_q; }
 
 std::optional<Model::FrameOnBody> Model::find_frame(const std::string& scoped_name) const {

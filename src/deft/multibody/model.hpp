@@ -47,6 +47,17 @@ struct VelocityInfo {
   double damping = 0;                            // as the file states it [N·m s/rad or N s/m]
   double armature = 0;                           // part of the mass matrix [kg m² or kg]
   double stiffness = 0;                          // of the file's position drive [N·m/rad or N/m]; 0: none
+  double spring_stiffness = 0;                   // of a passive spring of the joint [N·m/rad or N/m]; 0: none
+  double spring_reference = 0;                   // where it is at rest [rad or m]
+};
+
+/// A coordinate that another one leads:  q[q] = ratio · q[leader_q] + offset. Chains are resolved: no leader follows.
+struct Coupling {
+  int q = -1, v = -1;                // of the follower, in q and in velocities
+  int leader_q = -1, leader_v = -1;  // of the leader; −1: there is none, the follower stays at `offset`
+  double ratio = 0, offset = 0;      // [units of the follower per unit of the leader], [rad or m]
+  /// Where the follower is to be in a configuration of size nq.
+  double at(const Eigen::VectorXd& all_q) const { return offset + (leader_q < 0 ? 0.0 : ratio * all_q(leader_q)); }
 };
 
 /// Consecutive velocity indices.
@@ -96,6 +107,9 @@ class Model {
   std::span<const ModelInfo> models() const;            // as declared
   std::span<const CoordinateInfo> coordinates() const;  // size nq
   std::span<const VelocityInfo> velocities() const;     // size nv
+  /// Coordinates that follow others, ascending by follower; kinematics and inertia leave them free, whoever moves q
+  /// keeps them.
+  std::span<const Coupling> couplings() const;
   /// Index of a body by "model/link", "model::link", an inline body's name or "world"; −1 if there is none.
   int find_body(const std::string& name) const;
   /// Body and fixed offset of a link or frame by scoped name ("model::frame", a world frame, "world").
@@ -106,7 +120,8 @@ class Model {
   /// Nothing if there is no such link or frame.
   std::optional<FrameOnBody> find_frame(const std::string& scoped_name) const;
 
-  /// Zero for axes, the identity for ball joints, the file's default pose for free bodies; size nq.
+  /// Zero for axes, what their coupling says for followers, the identity for ball joints, the file's default pose for
+  /// free bodies; size nq.
   Eigen::VectorXd default_configuration() const;
   /// q_next = q ⊕ δ; quaternions come out with unit norm. No allocation when `q_next` has the right size.
   void integrate(const Eigen::VectorXd& q, const Eigen::VectorXd& delta, Eigen::VectorXd& q_next) const;
@@ -125,7 +140,8 @@ class Model {
   /// each column. Writes into `J` (row-major, leading dimension `ld`). No allocation.
   void point_jacobian(const Kinematics& kinematics, int body, const Eigen::Vector3d& p_W, double* J, int ld) const;
 
-  /// The velocities that inertia couples, as ranges: one per kinematic tree, trees whose indices interleave together.
+  /// The velocities that inertia or a coupling joins, as ranges: one per kinematic tree, trees whose indices interleave
+  /// together.
   std::span<const VelocityRange> inertia_ranges() const;
   /// At the q of the last update. Joint-space mass matrix in deft's velocity coordinates as blocks on `inertia_ranges`
   /// [kg, kg m, kg m²]. No allocation once grown.

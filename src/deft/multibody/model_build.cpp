@@ -42,7 +42,9 @@ void append_axis(const std::string& model, const JointAxisSpec& axis, ModelTable
                                .velocity_limit = axis.velocity_limit,
                                .damping = axis.damping,
                                .armature = axis.armature,
-                               .stiffness = axis.stiffness});
+                               .stiffness = axis.stiffness,
+                               .spring_stiffness = axis.spring_stiffness,
+                               .spring_reference = axis.spring_reference});
   tables.coordinates.push_back({.name = name, .unit = unit, .lower = axis.lower, .upper = axis.upper});
 }
 
@@ -89,6 +91,7 @@ Eigen::VectorXd default_configuration(const KinematicTree& tree, const ModelTabl
     q.segment<4>(tables.joints[j].q) = quat_wxyz_from_rotation(X.linear());
     if (tree.joints[j].kind == JointKind::kFree) q.segment<3>(tables.joints[j].q + 4) = X.translation();
   }
+  for (const Coupling& coupling : tables.couplings) q(coupling.q) = coupling.offset;  // leaders are at 0
   return q;
 }
 
@@ -179,13 +182,18 @@ void list_movers(ModelTables& tables) {
   }
 }
 
-/// Inertia couples the velocities on which the pose of a body depends; ranges that overlap are one.
+/// Inertia joins the velocities on which the pose of a body depends, a coupling its two; ranges that overlap are one.
 void list_inertia_ranges(ModelTables& tables) {
   const int nv = static_cast<int>(tables.velocities.size());
   std::vector<int> last(nv);
   for (int i = 0; i < nv; ++i) last[i] = i;
   for (const std::vector<int>& columns : tables.columns) {
     if (!columns.empty()) last[columns.front()] = std::max(last[columns.front()], columns.back());
+  }
+  for (const Coupling& coupling : tables.couplings) {
+    if (coupling.leader_v < 0) continue;
+    int& end = last[std::min(coupling.v, coupling.leader_v)];
+    end = std::max({end, coupling.v, coupling.leader_v});
   }
   for (int start = 0; start < nv;) {
     int end = start;
@@ -199,13 +207,14 @@ void list_inertia_ranges(ModelTables& tables) {
 
 }  // namespace
 
-ModelTables build_tables(const KinematicTree& tree) {
+ModelTables build_tables(const KinematicTree& tree, const MultibodySpec& spec, Diagnostics& diagnostics) {
   ModelTables tables;
   tables.bodies = tree.bodies;
   tables.models = tree.models;
   tables.places = tree.places;
   tables.X_JB = tree.X_GB;
   list_coordinates(tree, tables);
+  tables.couplings = resolve_couplings(spec, tables, diagnostics);
   tables.default_q = default_configuration(tree, tables);
   tables.pinocchio.gravity.setZero();  // weights are added where they act (gravity_force)
   PinocchioBuilder(tree, tables).add_group(0, 0);

@@ -34,11 +34,12 @@ struct ModelTables {
   std::vector<CoordinateInfo> coordinates;       // of q
   std::vector<VelocityInfo> velocities;          // of v
   std::vector<JointPlace> joints;                // deft's order
+  std::vector<Coupling> couplings;               // ascending by follower
   std::vector<PinocchioJoint> pinocchio_joints;  // Pinocchio's order; [0] is the universe, unused
   std::vector<std::vector<int>> columns;         // per group: velocity indices its pose depends on, ascending
   std::vector<std::vector<int>> movers;          // per velocity: the indices that carry its column along, ascending
   std::vector<int> column_joint;                 // per velocity: its Pinocchio joint
-  std::vector<VelocityRange> inertia_ranges;     // consecutive velocities that inertia couples, ascending
+  std::vector<VelocityRange> inertia_ranges;     // consecutive velocities that inertia or a coupling joins, ascending
   std::vector<int> range_of_velocity;            // index into them
   std::unordered_map<std::string, Model::FrameOnBody> places;  // KinematicTree::places
   Eigen::VectorXd default_q;                                   // size nq
@@ -82,7 +83,11 @@ struct Kinematics::Impl {
                                                   // carries
 };
 
-/// Coordinates, Pinocchio's model and the maps between the two.
-ModelTables build_tables(const KinematicTree& tree);
+/// Coordinates, Pinocchio's model and the maps between the two. Errors: couplings of coordinates that are not there, of
+/// one coordinate twice, in a circle.
+ModelTables build_tables(const KinematicTree& tree, const MultibodySpec& spec, Diagnostics& diagnostics);
+
+/// The couplings of all models between the coordinates of `tables`, chains resolved.
+std::vector<Coupling> resolve_couplings(const MultibodySpec& spec, const ModelTables& tables, Diagnostics& diagnostics);
 
 }  // namespace deft::multibody

@@ -96,6 +96,7 @@ class Writer {
     for (std::size_t g = 1; g < tree_.groups.size(); ++g) add_body(static_cast<int>(g));
     for (const TreeJoint& joint : tree_.joints) add_joint(joint);
     add_actuators();
+    add_springs();
     add_geometries();
     add_pairs();
     return std::move(out_);
@@ -112,6 +113,7 @@ class Writer {
       out_.notes.push_back(fmt::format(
           "body '{}': {}", tree_.bodies[to_size(tree_.groups[to_size(group)].bodies.front())].name, inertia.note));
   }
+  void add_springs();
   void add_joint(const TreeJoint& joint);
   static void refuse_armature(const TreeJoint& joint, bool has_actuators);
   void add_actuators();
@@ -141,13 +143,16 @@ void Writer::add_joint(const TreeJoint& joint) {
                    joint.kind == JointKind::kFree ? "free" : "axes", frozen ? 1 : 0, hex(joint.X_GJ)));
   const auto robot = std::find_if(scene_.robots().begin(), scene_.robots().end(),
                                   [&](const auto& candidate) { return candidate.model == joint.model; });
-  refuse_armature(joint, robot != scene_.robots().end() && robot->drive == scene::Drive::kPosition);
+  bool is_driven = robot != scene_.robots().end() && robot->drive == scene::Drive::kPosition;
+  for (int i = 0; is_driven && i < static_cast<int>(joint.axes.size()); ++i)
+    is_driven = robot->command_of(next_v_ + i) >= 0;
+  refuse_armature(joint, is_driven);
   const bool limits = scene_.settings().step.joint_limits;
   for (std::size_t i = 0; i < joint.axes.size(); ++i) {
     const multibody::JointAxisSpec& axis = joint.axes[i];
     const int v = next_v_ + static_cast<int>(i);
-    const double damping =
-        robot != scene_.robots().end() ? out_.joint_damping(robot->first_u + v - robot->first_v) : 0.0;
+    const int command = robot != scene_.robots().end() ? robot->command_of(v) : -1;
+    const double damping = command >= 0 ? out_.joint_damping(robot->first_u + command) : 0.0;
     line(fmt::format("axis {} {}{}{}", joint.child_group, axis.rotational ? 1 : 0, hex(axis.axis_J),
                      hex(std::array{limits ? axis.lower : -kInfinity, limits ? axis.upper : kInfinity, damping})));
   }
@@ -170,9 +175,26 @@ void Writer::add_actuators() {
     for (int i = 0; i < robot.nu; ++i) {
       out_.springs.push_back(robot.first_u + i);
       const double limit = scene_.settings().step.effort_limits ? robot.effort_limit(i) : kInfinity;
-      const double armature = scene_.model().velocities()[to_size(robot.first_v + i)].armature;
-      line(fmt::format("actuator {}{}{}{}", robot.first_v + i, hex(robot.stiffness(i)), hex(limit), hex(armature)));
+      const double armature = scene_.model().velocities()[to_size(robot.v(i))].armature;
+      line(fmt::format("actuator {}{}{}{}", robot.v(i), hex(robot.stiffness(i)), hex(limit), hex(armature)));
     }
+  }
+}
+
+/// Springs of joints; joints that follow others, by the constraints that Drake's solver of the lagged approximation
+/// has.
+void Writer::add_springs() {
+  for (const scene::JointSpring& coupling : scene_.springs()) {
+    if (!coupling.couples) {
+      line(fmt::format("spring {}{}{}", coupling.v, hex(coupling.stiffness), hex(coupling.offset)));
+      continue;
+    }
+    if (coupling.leader_v < 0)
+      throw InputError(
+          {scene_.spec().file, 0, 0},
+          fmt::format("plant drake: '{}' is held by its file and follows nothing; not available with Drake",
+                      scene_.model().velocities()[to_size(coupling.v)].name));
+    line(fmt::format("coupling {} {}{}{}", coupling.v, coupling.leader_v, hex(coupling.ratio), hex(coupling.offset)));
   }
 }
 

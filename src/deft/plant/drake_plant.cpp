@@ -135,9 +135,9 @@ void DrakePlant::apply_forces(double h) {
   const bool carries = !scene_->settings().step.robot_gravity && !scene_->spec().gravity_W.isZero(0);
   if (carries) scene_->model().gravity_force(at_.kinematics, scene_->spec().gravity_W, weight_);
   for (const scene::Robot& robot : scene_->robots()) {
-    if (carries) tau_.segment(robot.first_v, robot.nu) -= weight_.segment(robot.first_v, robot.nu);
-    if (robot.drive == scene::Drive::kForce)
-      tau_.segment(robot.first_v, robot.nu) += u_now_.segment(robot.first_u, robot.nu);
+    if (carries) tau_.segment(robot.first_v, robot.nv) -= weight_.segment(robot.first_v, robot.nv);
+    if (robot.drive == scene::Drive::kPosition) continue;
+    for (int i = 0; i < robot.nu; ++i) tau_(robot.v(i)) += u_now_(robot.first_u + i);
   }
 }
 

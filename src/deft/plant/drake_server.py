@@ -97,6 +97,8 @@ class Model:
         self.quaternions: list[slice] = []
         self.add_bodies()
         self.add_actuators()
+        self.add_couplings()
+        self.add_springs()
         copies = self.add_geometries()
         plant.Finalize()
         self.allow_collisions(copies)
@@ -156,19 +158,38 @@ class Model:
             frame = child.body_frame()
         return joints
 
-    def add_actuators(self) -> None:
-        """`actuator VELOCITY stiffness limit armature`: springs and the inertia of their drives, in the order of the commands."""
-        flat = [joint for joints in self.joints for joint in joints]
+    def joints_by_velocity(self) -> dict:
         at = {}
         first = 0
-        for joint in flat:
+        for joint in [joint for joints in self.joints for joint in joints]:
             at[first] = joint
             first += joint.num_velocities()
+        return at
+
+    def add_actuators(self) -> None:
+        """`actuator VELOCITY stiffness limit armature`: springs and the inertia of their drives, in the order of the commands."""
+        at = self.joints_by_velocity()
         for k, (velocity, *rest) in enumerate(self.said.rows("actuator")):
             stiffness, limit, armature = numbers(rest)
             actuator = self.plant.AddJointActuator(f"u{k}", at[int(velocity)], limit)
             actuator.set_controller_gains(self.drake.PdControllerGains(p=stiffness, d=0.0))
             actuator.set_default_rotor_inertia(armature)  # the gear ratio is 1
+
+    def add_couplings(self) -> None:
+        """`coupling FOLLOWER LEADER ratio offset`: q of the follower is ratio times that of the leader, plus the offset."""
+        at = self.joints_by_velocity()
+        for follower, leader, *rest in self.said.rows("coupling"):
+            ratio, offset = numbers(rest)
+            self.plant.AddCouplerConstraint(at[int(follower)], at[int(leader)], ratio, offset)
+
+    def add_springs(self) -> None:
+        """`spring VELOCITY stiffness reference`: of joints, of their own."""
+        drake, at = self.drake, self.joints_by_velocity()
+        for velocity, *rest in self.said.rows("spring"):
+            stiffness, reference = numbers(rest)
+            joint = at[int(velocity)]
+            kind = drake.RevoluteSpring if isinstance(joint, drake.RevoluteJoint) else drake.PrismaticSpring
+            self.plant.AddForceElement(kind(joint, reference, stiffness))
 
     def shape(self, word: str, values: np.ndarray):
         drake = self.drake

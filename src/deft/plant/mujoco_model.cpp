@@ -49,6 +49,7 @@ class Builder {
     add_geometries();
     add_pairs();
     add_actuators();
+    add_couplings();
     compile();
     find_coordinates();
     set_object_damping();
@@ -70,6 +71,7 @@ class Builder {
   void add_pairs();
   void add_pair(int a, int b);
   void add_actuators();
+  void add_couplings();
   void compile();
   void find_coordinates();
   VectorXd constant_diagonal(int j) const;
@@ -229,11 +231,16 @@ void Builder::add_joint(int j, mjsBody* body) {
       added->range[0] = std::max(axis.lower, -1e10);  // MuJoCo's own bound of what is finite
       added->range[1] = std::min(axis.upper, 1e10);
     }
+    for (const scene::JointSpring& spring : scene_.springs()) {
+      if (spring.couples || spring.v != place.v + i) continue;
+      added->stiffness[0] = spring.stiffness;
+      added->springref = spring.offset;
+    }
     if (object >= 0) added->damping[0] = gamma_(object);
     const scene::Robot* const robot = robot_of(joint.model);
     if (robot == nullptr) continue;
-    const int command = robot->first_u + place.v + i - robot->first_v;
-    added->damping[0] = out_.joint_damping(command);
+    const int command = robot->command_of(place.v + i);
+    if (command >= 0) added->damping[0] = out_.joint_damping(robot->first_u + command);
   }
 }
 
@@ -299,7 +306,8 @@ void Builder::add_actuators() {
     const scene::Robot* const robot = robot_of(tree_.joints[j].model);
     if (robot == nullptr) continue;
     for (int i = 0; i < out_.joints[j].n; ++i) {
-      const int axis = out_.joints[j].v + i - robot->first_v;
+      const int axis = robot->command_of(out_.joints[j].v + i);
+      if (axis < 0) continue;
       mjsActuator* const actuator = lib_.mjs_addActuator(spec_.get(), nullptr);
       lib_.mjs_setName(actuator->element, fmt::format("u{}", robot->first_u + axis).c_str());
       actuator->trntype = mjTRN_JOINT;
@@ -318,6 +326,29 @@ void Builder::add_actuators() {
       actuator->forcerange[0] = -robot->effort_limit(axis);
       actuator->forcerange[1] = robot->effort_limit(axis);
     }
+  }
+}
+
+/// Joints that follow others, by constraints as stiff as those of limits; what they count from is 0 here.
+void Builder::add_couplings() {
+  std::vector<std::string> joint_of(to_size(scene_.nv()));
+  for (std::size_t j = 0; j < tree_.joints.size(); ++j)
+    for (int i = 0; i < out_.joints[j].n; ++i)
+      if (out_.joints[j].kind == JointKind::kAxes)
+        joint_of[to_size(out_.joints[j].v + i)] = joint_name(static_cast<int>(j), i);
+  for (const scene::JointSpring& coupling : scene_.springs()) {
+    if (!coupling.couples) continue;
+    mjsEquality* const added = lib_.mjs_addEquality(spec_.get(), nullptr);
+    added->type = mjEQ_JOINT;
+    added->objtype = mjOBJ_JOINT;
+    lib_.mjs_setString(added->name1, joint_of[to_size(coupling.v)].c_str());
+    if (coupling.leader_v >= 0) lib_.mjs_setString(added->name2, joint_of[to_size(coupling.leader_v)].c_str());
+    std::fill(std::begin(added->data), std::end(added->data), 0.0);
+    added->data[0] = coupling.offset;
+    added->data[1] = coupling.ratio;
+    added->solref[0] = kLimitReference * options_.step;
+    added->solref[1] = 1;
+    std::copy(std::begin(kLimitImpedance), std::end(kLimitImpedance), added->solimp);
   }
 }
 

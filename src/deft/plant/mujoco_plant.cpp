@@ -196,7 +196,7 @@ void MujocoPlant::apply_forces(double h) {
   for (const scene::Robot& robot : scene_->robots())
     for (const MujocoJoint& joint : map_.joints)
       for (int i = 0; i < joint.n; ++i)
-        if (joint.v + i >= robot.first_v && joint.v + i < robot.first_v + robot.nu)
+        if (joint.v + i >= robot.first_v && joint.v + i < robot.first_v + robot.nv)
           applied(joint.mj_v + i) = -forces_(joint.v + i);
 }
 

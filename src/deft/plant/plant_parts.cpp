@@ -51,7 +51,7 @@ VectorXd inner_loop_damping(const scene::Scene& scene, const PlantOptions& optio
   VectorXd damping(scene.nu());
   for (const scene::Robot& robot : scene.robots()) {
     for (int i = 0; i < robot.nu; ++i) {
-      const double K = robot.stiffness(i), inertia = std::max(0.0, M(robot.first_v + i, robot.first_v + i));
+      const double K = robot.stiffness(i), inertia = std::max(0.0, M(robot.v(i), robot.v(i)));
       damping(robot.first_u + i) = std::max(2 * options.damping_ratio * std::sqrt(K * inertia), K * options.joint_lag);
     }
   }

@@ -30,7 +30,7 @@ Eigen::VectorXd resolve_admittance(const RobotSpec& spec, const multibody::Model
                                    Diagnostics& diagnostics) {
   const JointValues& values = spec.admittance;
   if (!values.all && values.list.empty() && values.by_name.empty()) return {};
-  const int n = model.models()[index].nv;
+  const auto n = static_cast<Eigen::Index>(commanded_joints(model, index).size());
   Eigen::VectorXd B = resolve_joint_values(values, model, index, Eigen::VectorXd::Zero(n),
                                            fmt::format("admittance of '{}'", spec.name), diagnostics);
   if ((B.array() <= 0).any() || !B.allFinite())
@@ -109,7 +109,7 @@ Eigen::VectorXd resolve_stiffness(const RobotSpec& spec, const Robot& robot, con
   const bool springless = by_force || step.model == ModelKind::kLimitSurface;
   const bool stated = spec.stiffness.all || !spec.stiffness.list.empty() || !spec.stiffness.by_name.empty();
   Eigen::VectorXd K = Eigen::VectorXd::Zero(robot.nu);
-  for (int i = 0; i < robot.nu && !springless; ++i) K(i) = model.velocities()[robot.first_v + i].stiffness;
+  for (int i = 0; i < robot.nu && !springless; ++i) K(i) = model.velocities()[robot.v(i)].stiffness;
   if (by_force && stated)
     diagnostics.error(spec.where,
                       fmt::format("robot '{}' has a stiffness, but drive: force has no springs", robot.name));
@@ -133,7 +133,7 @@ Eigen::VectorXd resolve_limit(std::string_view key, const JointValues& stated,
                               double multibody::VelocityInfo::* of_file, const Robot& robot,
                               const multibody::Model& model, Diagnostics& diagnostics) {
   Eigen::VectorXd limit(robot.nu);
-  for (int i = 0; i < robot.nu; ++i) limit(i) = model.velocities()[robot.first_v + i].*of_file;
+  for (int i = 0; i < robot.nu; ++i) limit(i) = model.velocities()[robot.v(i)].*of_file;
   limit =
       resolve_joint_values(stated, model, robot.model, limit, fmt::format("{} of '{}'", key, robot.name), diagnostics);
   if (!(limit.array() >= 0).all())
@@ -142,7 +142,8 @@ Eigen::VectorXd resolve_limit(std::string_view key, const JointValues& stated,
 }
 
 /// Whether every joint of a model can be actuated; an error says why not.
-bool can_be_robot(const multibody::ModelInfo& info, const RobotSpec& spec, Diagnostics& diagnostics) {
+bool can_be_robot(const multibody::Model& model, int index, const RobotSpec& spec, Diagnostics& diagnostics) {
+  const multibody::ModelInfo& info = model.models()[index];
   if (info.floating_base) {
     diagnostics.error(
         spec.where,
@@ -155,7 +156,16 @@ bool can_be_robot(const multibody::ModelInfo& info, const RobotSpec& spec, Diagn
     return false;
   }
   if (info.nv == 0) diagnostics.error(spec.where, fmt::format("robot '{}' has no movable joint", info.name));
-  return true;
+  const bool all_follow = info.nv > 0 && commanded_joints(model, index).empty();
+  if (all_follow)
+    diagnostics.error(spec.where, fmt::format("robot '{}': every joint follows another or is held", info.name));
+  return !all_follow;
+}
+
+/// Whether objects have blocks of Q that a coupling can be added to.
+bool couples_objects(const StepSettings& step) {
+  if (step.model == ModelKind::kConvex) return step.dynamics == Dynamics::kQuasidynamic;
+  return step.model == ModelKind::kConvexSecondOrder || step.model == ModelKind::kStewartTrinkle;
 }
 
 Robot make_robot(const RobotSpec& spec, int index, const StepSettings& step, const multibody::Model& model,
@@ -166,7 +176,9 @@ Robot make_robot(const RobotSpec& spec, int index, const StepSettings& step, con
   robot.model = index;
   robot.first_q = info.first_q;
   robot.first_v = info.first_v;
-  robot.nu = info.nv;
+  robot.nv = info.nv;
+  robot.joints = commanded_joints(model, index);
+  robot.nu = static_cast<int>(robot.joints.size());
   robot.drive = spec.drive;
   if (robot.drive == Drive::kForce) check_force_drive(step, spec, diagnostics);
   robot.admittance = resolve_admittance(spec, model, index, diagnostics);
@@ -191,7 +203,7 @@ std::vector<Robot> make_robots(const WorldSpec& spec, const StepSettings& step, 
     }
     if (is_robot[index]) diagnostics.error(robot.where, fmt::format("robots: '{}' is listed twice", robot.name));
     is_robot[index] = 1;
-    if (can_be_robot(model.models()[index], robot, diagnostics))
+    if (can_be_robot(model, index, robot, diagnostics))
       robots.push_back(make_robot(robot, index, step, model, diagnostics));
   }
   std::sort(robots.begin(), robots.end(), [](const Robot& a, const Robot& b) { return a.model < b.model; });
@@ -243,6 +255,53 @@ void sort_models(const WorldSpec& spec, const StepSettings& step, const multibod
   set_object_damping(step, objects, diagnostics);
 }
 
+std::vector<JointSpring> joint_springs(const WorldSpec& spec, const StepSettings& step, const multibody::Model& model,
+                                       std::span<const Robot> robots, std::span<const Object> objects,
+                                       Diagnostics& diagnostics) {
+  constexpr double kTime = 0.01, kFactor = 1e6;
+  std::vector<const Object*> object_of(model.nv(), nullptr);
+  for (const Object& object : objects) std::fill_n(object_of.begin() + object.first_v, object.nv, &object);
+  const auto acts = [&](int v, const char* what, bool is_needed) {
+    const Object* const object = object_of[v];
+    if (object == nullptr) {
+      if (is_needed && step.model == ModelKind::kLimitSurface)
+        diagnostics.error({spec.file, 0, 0},
+                          fmt::format("'{}' follows another joint; not available with step.model: {}",
+                                      model.velocities()[v].name, to_string(step.model)));
+      return true;
+    }
+    if (object->frozen || couples_objects(step)) return !object->frozen;
+    const std::string message =
+        fmt::format("object '{}' has joints that {}; not available with step.model: {}{}", object->name, what,
+                    to_string(step.model), step.model == ModelKind::kConvex ? ", dynamics: quasistatic" : "");
+    const SourceLocation& where = spec.world.models[object->model].where;
+    is_needed ? diagnostics.error(where, message) : diagnostics.warning(where, message);
+    return false;
+  };
+
+  std::vector<JointSpring> springs;
+  if (!model.couplings().empty()) {
+    multibody::Kinematics kinematics = model.make_kinematics();
+    Eigen::MatrixXd M;
+    model.update(model.default_configuration(), kinematics);
+    model.mass_matrix(kinematics, M);
+    Eigen::VectorXd held = M.diagonal() / (kTime * kTime);
+    for (const Robot& robot : robots)
+      for (int i = 0; i < robot.nu; ++i) held(robot.v(i)) += robot.stiffness(i);
+    for (const multibody::Coupling& coupling : model.couplings()) {
+      const double stiffest = std::max(held(coupling.v), coupling.leader_v < 0 ? 0.0 : held(coupling.leader_v));
+      if (acts(coupling.v, "follow others", true)) springs.push_back({coupling, kFactor * stiffest, true});
+    }
+  }
+  const auto velocities = model.velocities();
+  for (int v = 0; v < model.nv(); ++v) {
+    const multibody::VelocityInfo& joint = velocities[v];
+    if (joint.spring_stiffness == 0 || !acts(v, "have springs", false)) continue;
+    springs.push_back({{.q = joint.q_index, .v = v, .offset = joint.spring_reference}, joint.spring_stiffness, false});
+  }
+  return springs;
+}
+
 void check_inertia(const WorldSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q,
                    std::span<const Robot> robots, std::span<const Object> objects, Diagnostics& diagnostics) {
   multibody::Kinematics kinematics = model.make_kinematics();
@@ -262,7 +321,7 @@ void check_inertia(const WorldSpec& spec, const multibody::Model& model, const E
   };
   for (const Object& object : objects) check("object", object.model, object.name, object.first_v, object.nv);
   for (const Robot& robot : robots)
-    if (robot.drive == Drive::kForce) check("robot", robot.model, robot.name, robot.first_v, robot.nu);
+    if (robot.drive == Drive::kForce) check("robot", robot.model, robot.name, robot.first_v, robot.nv);
   // An object carried by another object would couple their inertias across models.
   const auto bodies = model.bodies();
   std::vector<const Object*> object_of(model.nv(), nullptr);

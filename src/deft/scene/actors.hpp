@@ -18,6 +18,13 @@ namespace deft::scene {
 void sort_models(const WorldSpec& spec, const StepSettings& step, const multibody::Model& model,
                  Diagnostics& diagnostics, std::vector<Robot>& robots, std::vector<Object>& objects);
 
+/// Springs in place of couplings, 1e6 times as stiff as what else holds their joints (springs K of robots, and M/(10
+/// ms)² of a mass M), and those that joints have by their files. What is frozen has none. Where step.model has no place
+/// for them on objects: an error for couplings, a warning for springs.
+std::vector<JointSpring> joint_springs(const WorldSpec& spec, const StepSettings& step, const multibody::Model& model,
+                                       std::span<const Robot> robots, std::span<const Object> objects,
+                                       Diagnostics& diagnostics);
+
 /// Objects, and robots driven by forces, resist motion by their inertia alone: an error for each whose mass matrix is
 /// not positive definite at q (size nq), and for objects that carry each other.
 void check_inertia(const WorldSpec& spec, const multibody::Model& model, const Eigen::VectorXd& q,

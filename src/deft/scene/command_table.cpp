@@ -17,9 +17,8 @@ CommandTable::CommandTable(const CommandSpec& spec, const multibody::Model& mode
   for (const Robot& robot : robots) nu += robot.nu;
   start_.resize(nu);
   for (const Robot& robot : robots) {
-    auto start = start_.segment(robot.first_u, robot.nu);
-    start = q_start.segment(robot.first_q, robot.nu);
-    if (robot.drive == Drive::kForce) start.setZero();
+    for (int i = 0; i < robot.nu; ++i)
+      start_(robot.first_u + i) = robot.drive == Drive::kForce ? 0.0 : q_start(robot.q(i));
   }
   if (spec.velocity) start_.setZero();
 
@@ -64,8 +63,7 @@ void CommandTable::read_formulas(const CommandSpec& spec, const multibody::Model
       continue;
     }
     std::vector<std::string> joints;
-    for (int i = 0; i < robot->nu; ++i)
-      joints.push_back(model.velocities()[robot->first_v + i].name.substr(name.size() + 1));
+    for (int i = 0; i < robot->nu; ++i) joints.push_back(model.velocities()[robot->v(i)].name.substr(name.size() + 1));
     const auto add = [&, &name = name, &where = formulas.where](int joint, const std::string& text) {
       try {
         formulas_.push_back({robot->first_u + joint, Formula(text)});

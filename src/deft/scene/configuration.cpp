@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cmath>
+
+#include "deft/core/index.hpp"
 #include "deft/math/rotation.hpp"
 
 namespace deft::scene {
@@ -56,8 +60,26 @@ void normalise_quaternions(const multibody::Model& model, const SourceLocation& 
   }
 }
 
+/// Coordinates that follow others take what their leaders say, unless they are stated. @param stated  per entry of q.
+void keep_couplings(const ConfigurationSpec& configuration, const multibody::Model& model,
+                    const std::vector<char>& stated, Eigen::VectorXd& q, Diagnostics& diagnostics) {
+  constexpr double kRounding = 1e-6;
+  const auto coordinates = model.coordinates();
+  for (const multibody::Coupling& coupling : model.couplings()) {
+    const double led = coupling.at(q);
+    if (!stated[to_size(coupling.q)]) {
+      q(coupling.q) = led;
+    } else if (!(std::abs(q(coupling.q) - led) <= kRounding * std::max(1.0, std::abs(led)))) {
+      diagnostics.warning(configuration.where,
+                          fmt::format("configuration '{}': {} is stated as {}, but its coupling puts it at {}",
+                                      configuration.name, coordinates[coupling.q].name, q(coupling.q), led));
+    }
+  }
+}
+
+/// @param stated  gets the entries of q that are stated one by one.
 void apply_model(const ModelConfiguration& values, const multibody::Model& model, const multibody::ModelInfo& info,
-                 Eigen::VectorXd& q, Diagnostics& diagnostics) {
+                 Eigen::VectorXd& q, std::vector<char>& stated, Diagnostics& diagnostics) {
   const auto coordinates = model.coordinates();
   const int free = info.floating_base ? 7 : 0;
   if (values.joints.all) q.segment(info.first_q + free, info.nq - free).setConstant(*values.joints.all);
@@ -70,6 +92,7 @@ void apply_model(const ModelConfiguration& values, const multibody::Model& model
                                     free ? fmt::format(" (or {} joints)", info.nq - free) : "", given));
     } else {
       for (int i = 0; i < given; ++i) q(info.first_q + info.nq - given + i) = values.joints.list[i];
+      std::fill_n(stated.begin() + info.first_q + info.nq - given, given, 1);
     }
   }
   for (const auto& [name, value] : values.joints.by_name) {
@@ -81,6 +104,7 @@ void apply_model(const ModelConfiguration& values, const multibody::Model& model
                       did_you_mean(name, slice_names(coordinates, info.first_q, info.nq, info.name.size() + 1))));
     } else {
       q(info.first_q + i) = value;
+      stated[to_size(info.first_q + i)] = 1;
     }
   }
   if (values.position || values.rotation) {
@@ -104,17 +128,26 @@ void apply_model(const ModelConfiguration& values, const multibody::Model& model
 
 }  // namespace
 
+std::vector<int> commanded_joints(const multibody::Model& model, int index) {
+  const multibody::ModelInfo& info = model.models()[index];
+  std::vector<int> joints;
+  for (int i = 0; i < info.nv; ++i) joints.push_back(i);
+  for (const multibody::Coupling& coupling : model.couplings()) std::erase(joints, coupling.v - info.first_v);
+  return joints;
+}
+
 Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody::Model& model, int index,
                                      Eigen::VectorXd base, const std::string& what, Diagnostics& diagnostics) {
   const multibody::ModelInfo& info = model.models()[index];
   const auto velocities = model.velocities();
+  const std::vector<int> joints = commanded_joints(model, index);
   if (values.all) base.setConstant(*values.all);
   if (!values.list.empty()) {
-    if (static_cast<int>(values.list.size()) != info.nv) {
+    if (values.list.size() != joints.size()) {
       diagnostics.error(values.where, fmt::format("{}: {} values expected (one per joint), the list has {}", what,
-                                                  info.nv, values.list.size()));
+                                                  joints.size(), values.list.size()));
     } else {
-      for (int i = 0; i < info.nv; ++i) base(i) = values.list[i];
+      std::copy(values.list.begin(), values.list.end(), base.begin());
     }
   }
   for (const auto& [name, value] : values.by_name) {
@@ -124,9 +157,14 @@ Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody:
           values.where,
           fmt::format("{}: '{}' has no joint '{}'{}", what, info.name, name,
                       did_you_mean(name, slice_names(velocities, info.first_v, info.nv, info.name.size() + 1))));
-    } else {
-      base(i) = value;
+      continue;
     }
+    const auto place = std::find(joints.begin(), joints.end(), i);
+    if (place == joints.end())
+      diagnostics.error(values.where, fmt::format("{}: joint '{}' of '{}' follows another: it takes no command", what,
+                                                  name, info.name));
+    else
+      base(place - joints.begin()) = value;
   }
   return base;
 }
@@ -134,6 +172,7 @@ Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody:
 Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const multibody::Model& model,
                                    Eigen::VectorXd q, Diagnostics& diagnostics) {
   std::vector<std::string> names;
+  std::vector<char> stated(to_size(model.nq()), 0);
   for (const multibody::ModelInfo& info : model.models()) names.push_back(info.name);
   for (const auto& [name, values] : configuration.models) {
     const auto found = std::find(names.begin(), names.end(), name);
@@ -141,9 +180,10 @@ Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const
       diagnostics.error(values.where, fmt::format("configuration '{}': there is no model '{}'{}", configuration.name,
                                                   name, did_you_mean(name, names)));
     } else {
-      apply_model(values, model, model.models()[found - names.begin()], q, diagnostics);
+      apply_model(values, model, model.models()[found - names.begin()], q, stated, diagnostics);
     }
   }
+  keep_couplings(configuration, model, stated, q, diagnostics);
   normalise_quaternions(model, configuration.where, q, diagnostics);
   return q;
 }

@@ -3,6 +3,7 @@
 
 #include <Eigen/Core>
 #include <string>
+#include <vector>
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/multibody/model.hpp"
@@ -10,12 +11,16 @@
 
 namespace deft::scene {
 
-/// One value per velocity of model `index` (one-axis joints only); what is not given keeps its entry of `base`.
-/// @param what  names the field in errors: unknown joints, wrong list lengths.
+/// The joints of model `index` that can be commanded: its velocities that follow no other, as offsets 0 … nv − 1.
+std::vector<int> commanded_joints(const multibody::Model& model, int index);
+
+/// One value per commanded joint of model `index` (one-axis joints only); what is not given keeps its entry of `base`.
+/// @param what  names the field in errors: unknown joints, those that follow others, wrong list lengths.
 Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody::Model& model, int index,
                                      Eigen::VectorXd base, const std::string& what, Diagnostics& diagnostics);
 
-/// q_base with the entries that `configuration` states. Quaternions come out with unit norm.
+/// q_base with the entries that `configuration` states. Coordinates that follow others and are not stated follow them;
+/// a warning where what is stated does not. Quaternions come out with unit norm.
 Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const multibody::Model& model,
                                    Eigen::VectorXd q_base, Diagnostics& diagnostics);
 

@@ -46,8 +46,8 @@ Slots input_slots(const multibody::Model& model, std::span<const Robot> robots) 
   for (const Robot& robot : robots) {
     slots.size += robot.nu;
     Part part{.first = robot.first_u};
-    for (int i = robot.first_v; i < robot.first_v + robot.nu; ++i)
-      part.names.push_back(model.velocities()[i].name.substr(robot.name.size() + 1));
+    for (int i = 0; i < robot.nu; ++i)
+      part.names.push_back(model.velocities()[robot.v(i)].name.substr(robot.name.size() + 1));
     slots.positions[robot.name] = std::move(part);
   }
   return slots;

@@ -52,6 +52,13 @@ bool is_round(const multibody::ShapeSpec& shape) {
          std::holds_alternative<multibody::CylinderSpec>(shape);
 }
 
+/// Friction of turning as a model file states it. @param torsion  e_r [m]; 0: none.
+void set_torsion(double torsion, PairFriction& value) {
+  if (value.patch && !value.patch_of_file) return;
+  value.patch = value.patch_of_file = torsion > 0;
+  value.ellipsoid = {1, 1, torsion > 0 ? torsion : 1};
+}
+
 }  // namespace
 
 std::map<std::string, int> geometries_by_name(const WorldSpec& spec) {
@@ -83,6 +90,7 @@ FrictionTable::FrictionTable(const WorldSpec& spec, const multibody::Model& mode
     for (const multibody::LinkSpec& link : model_spec.links) {
       for (const multibody::GeometrySpec& geometry : link.collisions) {
         mu_.push_back(coefficient(geometry, geometries[mu_.size()].name, spec.friction, diagnostics));
+        torsion_.push_back(geometry.torsion.value_or(0));
         is_round_.push_back(is_round(geometry.shape));
       }
     }
@@ -121,6 +129,7 @@ FrictionTable::FrictionTable(const WorldSpec& spec, const multibody::Model& mode
         if (pair.mu) value.mu = *pair.mu;
         if (pair.ellipsoid) {
           value.patch = true;
+          value.patch_of_file = false;
           value.ellipsoid = *pair.ellipsoid;
         }
         if (pair.mu || pair.ellipsoid) value.frictionless = false;
@@ -143,9 +152,15 @@ void FrictionTable::add_file_pairs(const WorldSpec& spec) {
       PairFriction value = pair(a->second, b->second);
       value.mu = *named.mu;
       value.frictionless = false;
+      set_torsion(named.torsion.value_or(0), value);
       overrides_[key(a->second, b->second)] = value;
     }
   }
+}
+
+bool FrictionTable::has_torsion_of_files() const {
+  return (!ellipsoid_ && std::any_of(torsion_.begin(), torsion_.end(), [](double e_r) { return e_r > 0; })) ||
+         std::any_of(overrides_.begin(), overrides_.end(), [](const auto& pair) { return pair.second.patch_of_file; });
 }
 
 PairFriction FrictionTable::pair(int a, int b) const {
@@ -158,6 +173,7 @@ PairFriction FrictionTable::pair(int a, int b) const {
     value.ellipsoid = *ellipsoid_;
   }
   value.mu = combine(mu_[a], mu_[b]);
+  if (!value.patch) set_torsion(std::max(torsion_[a], torsion_[b]), value);
   if (is_round_[a] != 0 || is_round_[b] != 0) value.rolling = rolling_;
   return value;
 }

@@ -24,11 +24,13 @@ class FrictionTable {
                 std::span<const collision::GeometryDescription> geometries, Diagnostics& diagnostics);
   /// Friction between geometries `a` and `b`, whatever their order. No allocation.
   PairFriction pair(int a, int b) const;
+  /// Whether the friction of turning of any pair comes from a model file.
+  bool has_torsion_of_files() const;
 
  private:
   void add_file_pairs(const WorldSpec& spec);
 
-  std::vector<double> mu_;
+  std::vector<double> mu_, torsion_;                // by geometry; 0: no torsion
   std::vector<char> is_round_;                      // spheres, ellipsoids, capsules, cylinders
   double rolling_ = 0;                              // of pairs that state none
   std::optional<std::array<double, 3>> ellipsoid_;  // of pairs that state none

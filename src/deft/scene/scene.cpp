@@ -36,7 +36,9 @@ struct Scene::Impl {
 
   std::vector<Robot> robots;
   std::vector<Object> objects;
+  std::vector<JointSpring> springs;
   std::vector<int> actuated, command_coordinates;
+  std::vector<CommandShare> command_shares;
   std::vector<Wrench> wrenches;
   Plane plane = Plane::kSpace;
   CommandTable commands;
@@ -76,13 +78,19 @@ std::vector<collision::GeometryDescription> describe_geometries(const WorldSpec&
 void Scene::Impl::resolve_actors(Diagnostics& diagnostics) {
   const multibody::Model& model = *world->model;
   sort_models(world->spec, settings.step, model, diagnostics, robots, objects);
+  springs = joint_springs(world->spec, settings.step, model, robots, objects, diagnostics);
   diagnostics.throw_if_errors();
   for (const Robot& robot : robots) {
     for (int i = 0; i < robot.nu; ++i) {
-      actuated.push_back(robot.first_v + i);
-      command_coordinates.push_back(robot.first_q + i);
+      actuated.push_back(robot.v(i));
+      command_coordinates.push_back(robot.q(i));
     }
   }
+  command_shares.assign(to_size(model.nv()), {});
+  for (std::size_t u = 0; u < actuated.size(); ++u) command_shares[to_size(actuated[u])] = {static_cast<int>(u), 1.0};
+  for (const multibody::Coupling& coupling : model.couplings())
+    if (coupling.leader_v >= 0)
+      command_shares[to_size(coupling.v)] = {command_shares[to_size(coupling.leader_v)].command, coupling.ratio};
 }
 
 void Scene::Impl::resolve_motion(Diagnostics& diagnostics) {
@@ -107,6 +115,11 @@ void Scene::Impl::resolve_motion(Diagnostics& diagnostics) {
 }
 
 void Scene::Impl::resolve_forces(Diagnostics& diagnostics) {
+  if (world->friction.has_torsion_of_files() && is_complementarity_model(settings.step.model))
+    diagnostics.warning({world->spec.file, 0, 0},
+                        fmt::format("model files state friction of turning (condim 4); step.model: {} has none; "
+                                    "available with: convex, convex-second-order",
+                                    to_string(settings.step.model)));
   wrenches = resolve_wrenches(world->spec.wrenches, *world->model, objects, settings.step.model, diagnostics);
   check_effort_limits(world->spec, settings.step, robots, diagnostics);
 }
@@ -217,11 +230,15 @@ int Scene::nv() const { return model().nv(); }
 int Scene::nu() const { return static_cast<int>(impl_->actuated.size()); }
 std::span<const Robot> Scene::robots() const { return impl_->robots; }
 std::span<const Object> Scene::objects() const { return impl_->objects; }
+std::span<const JointSpring> Scene::springs() const { return impl_->springs; }
 std::span<const int> Scene::actuated() const { return impl_->actuated; }
 std::span<const int> Scene::command_coordinates() const { return impl_->command_coordinates; }
+std::span<const CommandShare> Scene::command_shares() const { return impl_->command_shares; }
 Plane Scene::plane() const { return impl_->plane; }
 PairFriction Scene::friction(int geometry_a, int geometry_b) const {
-  return impl_->world->friction.pair(geometry_a, geometry_b);
+  PairFriction friction = impl_->world->friction.pair(geometry_a, geometry_b);
+  if (friction.patch_of_file && is_complementarity_model(settings().step.model)) friction.patch = false;
+  return friction;
 }
 std::span<const Wrench> Scene::wrenches() const { return impl_->wrenches; }
 

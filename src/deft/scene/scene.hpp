@@ -2,6 +2,7 @@
 // The built world, immutable: what contact and dynamics may ask of it in plain types. Neither Pinocchio nor Coal shows.
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <concepts>
 #include <memory>
 #include <optional>
@@ -24,15 +25,37 @@ class ControlTable;
 
 /// An actuated model: impedance-controlled joints, or joints driven by forces.
 struct Robot {
-  std::string name;                // of the model
-  int model = -1;                  // index in multibody::Model::models()
-  Drive drive = Drive::kPosition;  // force: commands are joint forces [N, N·m], and there are no springs
-  int first_q = 0, first_v = 0, first_u = 0, nu = 0;  // its joints are consecutive in q, v and u
-  Eigen::VectorXd stiffness;       // [N/m, N·m/rad], size nu; 0: none (driven by forces, or none stated in model
-                                   // limit-surface)
-  Eigen::VectorXd admittance;      // B [m/s/N, rad/s/(N·m)], size nu; empty: none stated
-  Eigen::VectorXd effort_limit;    // [N, N·m] ≥ 0, infinity: none; size nu
-  Eigen::VectorXd velocity_limit;  // [m/s, rad/s] ≥ 0, infinity: none; size nu
+  std::string name;                      // of the model
+  int model = -1;                        // index in multibody::Model::models()
+  Drive drive = Drive::kPosition;        // force: commands are joint forces [N, N·m], and there are no springs
+  int first_q = 0, first_v = 0, nv = 0;  // its joints are consecutive in q and in v
+  int first_u = 0, nu = 0;               // its commands are consecutive in u, in the order of the joints
+  std::vector<int> joints;               // of each command, 0 … nv − 1; joints that follow others have none
+  Eigen::VectorXd stiffness;             // [N/m, N·m/rad], size nu; 0: none (driven by forces, or none stated in model
+                                         // limit-surface)
+  Eigen::VectorXd admittance;            // B [m/s/N, rad/s/(N·m)], size nu; empty: none stated
+  Eigen::VectorXd effort_limit;          // [N, N·m] ≥ 0, infinity: none; size nu
+  Eigen::VectorXd velocity_limit;        // [m/s, rad/s] ≥ 0, infinity: none; size nu
+  /// Index in q of the joint of command i = 0 … nu − 1.
+  int q(int i) const { return first_q + joints[static_cast<std::size_t>(i)]; }
+  /// The same in velocities.
+  int v(int i) const { return first_v + joints[static_cast<std::size_t>(i)]; }
+  /// The command 0 … nu − 1 of a velocity; −1: it has none, or is another model's.
+  int command_of(int velocity) const {
+    const auto found = std::find(joints.begin(), joints.end(), velocity - first_v);
+    return found == joints.end() ? -1 : static_cast<int>(found - joints.begin());
+  }
+};
+/// A spring on a joint, ½ stiffness (ratio · q_leader + offset − q)²: one that hardly yields and keeps a coordinate
+/// where it follows, or one that the model file states, without a leader.
+struct JointSpring : multibody::Coupling {
+  double stiffness = 0;  // [N·m/rad or N/m] > 0
+  bool couples = false;  // stands for Model::couplings, exact in other simulators
+};
+/// What moves a velocity of a robot: its own command, or that of the joint that it follows.
+struct CommandShare {
+  int command = -1;  // 0 … nu − 1; −1: of an object, or a joint that is held
+  double ratio = 0;  // of the joint's displacement to that of the command's joint
 };
 /// A movable model that no robot actuates.
 struct Object {
@@ -50,6 +73,7 @@ struct PairFriction {
   double mu = 0;                             // [-] ≥ 0
   bool frictionless = false;                 // the contact has its normal row alone
   bool patch = false;                        // friction ellipsoid, with torsion in space
+  bool patch_of_file = false;                // it is one because the model file says so, the scene states none
   std::array<double, 3> ellipsoid{1, 1, 1};  // e_t, e_o [-], e_r [m]: scales of the rows t₁, t₂ and spin
   double rolling = 0;                        // μ_r [m] ≥ 0 where one of the geometries is round: resistance to rolling
 };
@@ -121,8 +145,10 @@ class Scene {
   int nu() const;                                            // size of a command u: the robots' joints
   std::span<const Robot> robots() const;                     // in the order in which their models are declared
   std::span<const Object> objects() const;                   // likewise
+  std::span<const JointSpring> springs() const;              // of couplings, and passive ones of joints that can move
   std::span<const int> actuated() const;                     // velocity index of each command, size nu
   std::span<const int> command_coordinates() const;          // index in q of each command, size nu
+  std::span<const CommandShare> command_shares() const;      // of each velocity, size nv
   std::vector<std::string> names_q() const;                  // "model/coordinate", size nq
   std::vector<std::string> names_v() const;                  // "model/velocity", size nv
   std::vector<std::string> names_u() const;                  // of the actuated velocities, size nu

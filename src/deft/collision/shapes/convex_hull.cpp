@@ -139,8 +139,8 @@ Vector3d loop_normal(const std::vector<Vector3d>& points, const std::vector<int>
 
 Mesh load_mesh(const std::string& path, const Vector3d& scale) {
   const std::string format = mesh_format(path);
-  if (format != ".stl" && format != ".obj" && format != ".dae")
-    throw std::runtime_error("unknown mesh format '" + format + "'; valid: .stl, .obj, .dae");
+  if (format != ".stl" && format != ".obj" && format != ".dae" && format != ".msh")
+    throw std::runtime_error("unknown mesh format '" + format + "'; valid: .stl, .obj, .dae, .msh");
   const TriangleMesh triangles = load_triangles(path, scale);
   const auto vertex = [&](std::size_t v) -> Vector3d { return Eigen::Map<const Vector3d>(&triangles.vertices[3 * v]); };
   Mesh mesh;

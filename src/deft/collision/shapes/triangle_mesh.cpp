@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <stdexcept>
 
 #include "deft/collision/shapes/collada_check.hpp"
+#include "deft/collision/shapes/msh_file.hpp"
 #include "deft/core/diagnostics.hpp"
 
 namespace deft::collision {
@@ -20,8 +22,23 @@ std::string mesh_format(const std::string& path) {
   return ending;
 }
 
+namespace {
+
+/// The same with the vertices multiplied by `scale`. @throws std::runtime_error as load_triangles does.
+TriangleMesh scaled(TriangleMesh mesh, const Eigen::Vector3d& scale) {
+  if (mesh.triangles.empty()) throw std::runtime_error("the mesh has no triangles");
+  for (std::size_t k = 0; k < mesh.vertices.size(); ++k) {
+    if (!std::isfinite(mesh.vertices[k])) throw std::runtime_error("the mesh has a vertex that is not finite");
+    mesh.vertices[k] *= scale(static_cast<Eigen::Index>(k % 3));
+  }
+  return mesh;
+}
+
+}  // namespace
+
 TriangleMesh load_triangles(const std::string& path, const Eigen::Vector3d& scale) {
   if (!std::filesystem::is_regular_file(path)) throw std::runtime_error("no such file");
+  if (mesh_format(path) == ".msh") return scaled(load_msh(path), scale);
   if (mesh_format(path) == ".dae") check_collada(path);
   coal::BVHModelPtr_t model;
   try {

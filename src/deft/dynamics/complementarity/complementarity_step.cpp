@@ -94,6 +94,19 @@ void ComplementaritySolve::forget() {
   least_norm_.forget();
 }
 
+/// Calls action(velocity index, its displacement) for every joint of the robots, those that follow others after those.
+template <typename Action>
+void ComplementaritySolve::visit_prescribed(const Eigen::VectorXd& prescribed, Action action) const {
+  const auto actuated = scene_->actuated();
+  for (int i = 0; i < scene_->nu(); ++i) action(actuated[i], prescribed(i));
+  for (const multibody::Coupling& coupling : scene_->model().couplings()) {
+    const auto leader = std::find(actuated.begin(), actuated.end(), coupling.leader_v);
+    const double moved = leader == actuated.end() ? 0.0 : prescribed(leader - actuated.begin());
+    if (leader != actuated.end() || coupling.leader_v < 0)
+      action(coupling.v, coupling.at(q_) - q_(coupling.q) + coupling.ratio * moved);
+  }
+}
+
 void ComplementaritySolve::make_program(const Eigen::VectorXd* prescribed, StepResult& result) const {
   solvers::contact::ContactProgram& program = result.program;
   make_contact_program(*scene_, result.problem, program);
@@ -104,10 +117,7 @@ void ComplementaritySolve::make_program(const Eigen::VectorXd* prescribed, StepR
     program.lower.setConstant(program.nv, -kInfinity);
     program.upper.setConstant(program.nv, kInfinity);
   }
-  for (const scene::Robot& robot : scene_->robots()) {
-    program.lower.segment(robot.first_v, robot.nu) = prescribed->segment(robot.first_u, robot.nu);
-    program.upper.segment(robot.first_v, robot.nu) = prescribed->segment(robot.first_u, robot.nu);
-  }
+  visit_prescribed(*prescribed, [&](int v, double delta) { program.lower(v) = program.upper(v) = delta; });
 }
 
 double ComplementaritySolve::solve(const Eigen::VectorXd& q, const Eigen::VectorXd* prescribed, StepResult& result) {
@@ -140,9 +150,7 @@ bool ComplementaritySolve::find_point(const Eigen::VectorXd* prescribed, StepRes
     result.status = Status::kNumericalFailure;  // a body without inertia
     return false;
   }
-  for (const scene::Robot& robot : scene_->robots())
-    for (int i = 0; prescribed != nullptr && i < robot.nu; ++i)
-      response_.prescribe(robot.first_v + i, (*prescribed)(robot.first_u + i));
+  if (prescribed != nullptr) visit_prescribed(*prescribed, [&](int v, double delta) { response_.prescribe(v, delta); });
   solvers::lcp::ComplementarityProgram& program = result.detail_of<ComplementarityDetail>().program;
   const Stopwatch watch;
   rows_.build(result.program, response_, solver_.settings().check_uniqueness, program);
@@ -207,7 +215,7 @@ void ComplementaritySolve::unpack(const ComplementaritySolution& found, StepResu
   if (!solved || solution.bound_multipliers.size() == 0) return;
   rows_.add_limits(found.z, solution.bound_multipliers);
   for (const scene::Robot& robot : scene_->robots()) {
-    for (int v = robot.first_v; v < robot.first_v + robot.nu; ++v)
+    for (int v = robot.first_v; v < robot.first_v + robot.nv; ++v)
       if (result.program.lower(v) == result.program.upper(v))
         solution.bound_multipliers(v) = reaction(result.program, solution, v);
   }

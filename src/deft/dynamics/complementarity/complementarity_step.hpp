@@ -44,6 +44,8 @@ class ComplementaritySolve {
 
  private:
   /// The program of contacts, joint limits and prescribed motions: with both bounds or neither.
+  template <typename Action>
+  void visit_prescribed(const Eigen::VectorXd& prescribed, Action action) const;
   void make_program(const Eigen::VectorXd* prescribed, StepResult& result) const;
   /// Solves the complementarity problem. @returns whether it found a point.
   bool find_point(const Eigen::VectorXd* prescribed, StepResult& result);

@@ -74,7 +74,7 @@ void PlanarLimitSurface::lay_out() {
   admittance_.setZero(scene_->nu());
   for (const scene::Robot& robot : scene_->robots()) {
     for (int i = 0; i < robot.nu; ++i) {
-      blocks_.push_back({.first_v = robot.first_v + i, .command = robot.first_u + i});
+      blocks_.push_back({.first_v = robot.v(i), .command = robot.first_u + i});
       if (robot.admittance.size() > 0)
         admittance_(robot.first_u + i) = scene_->settings().step.gain * robot.admittance(i);
     }

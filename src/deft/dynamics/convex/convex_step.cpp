@@ -35,6 +35,7 @@ void ConvexStep::add_energy(const StepStart& start, contact::ContactProblem& pro
 
   layout().clear(problem);
   add_springs(start, layout(), problem);
+  add_joint_springs(start, layout(), problem);
   add_joint_damping(start, damping(), layout(), problem);
   add_object_inertia(start, mass_factors, settings.dynamics == scene::Dynamics::kQuasistatic, layout(), problem);
   add_gravity(start, settings.robot_gravity, scratch().forces, problem);

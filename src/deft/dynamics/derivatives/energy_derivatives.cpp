@@ -6,6 +6,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "deft/dynamics/energy_step.hpp"
 #include "deft/scene/wrench_table.hpp"
 
 namespace deft::dynamics {
@@ -15,11 +16,22 @@ using Eigen::MatrixXd;
 using Eigen::Vector3d;
 using Eigen::VectorXd;
 
-/// Q_uδ of an object from its block of Q; zero where the object has none (quasistatic). Models of first order.
+/// Q_uδ of an object from its block of Q, without what its couplings add; zero where the object has none (quasistatic).
+/// Models of first order.
 VectorXd inertial_force(const EnergyPoint& at, const scene::Object& object) {
   const BlockDiagonal& Q = at.result.problem.Q;
   for (int k = 0; k < Q.num_blocks(); ++k) {
-    if (Q.start(k) == object.first_v) return Q.block(k) * at.delta.segment(object.first_v, object.nv);
+    if (Q.start(k) != object.first_v) continue;
+    VectorXd force = Q.block(k) * at.delta.segment(object.first_v, object.nv);
+    for (const scene::JointSpring& spring : at.scene.springs()) {
+      if (spring.v < object.first_v || spring.v >= object.first_v + object.nv) continue;
+      const bool is_led = spring.leader_v >= 0;
+      const double pull =
+          spring.stiffness * (spring.ratio * (is_led ? at.delta(spring.leader_v) : 0.0) - at.delta(spring.v));
+      force(spring.v - object.first_v) += pull;
+      if (is_led) force(spring.leader_v - object.first_v) -= spring.ratio * pull;
+    }
+    return force;
   }
   return VectorXd::Zero(object.nv);
 }
@@ -111,8 +123,16 @@ void EnergyDifferentiator::jacobians(const EnergyPoint& at, MatrixXd& by_q, Matr
   scene.model().gravity_derivative(at.state.kinematics, scene.spec().gravity_W, part_);
   const MatrixXd& gravity = part_;
   for (const scene::Robot& robot : scene.robots()) {
-    for (int i = 0; i < robot.nu; ++i) by_q(robot.first_v + i, robot.first_v + i) += robot.stiffness(i);
-    if (step.robot_gravity) by_q.middleRows(robot.first_v, robot.nu) -= gravity.middleRows(robot.first_v, robot.nu);
+    for (int i = 0; i < robot.nu; ++i) by_q(robot.v(i), robot.v(i)) += robot.stiffness(i);
+    if (step.robot_gravity) by_q.middleRows(robot.first_v, robot.nv) -= gravity.middleRows(robot.first_v, robot.nv);
+  }
+  for (const scene::JointSpring& spring : scene.springs()) {
+    const double k = spring.stiffness, pull = spring.ratio * k;
+    by_q(spring.v, spring.v) += k;
+    if (spring.leader_v < 0) continue;
+    by_q(spring.leader_v, spring.leader_v) += spring.ratio * pull;
+    by_q(spring.v, spring.leader_v) -= pull;
+    by_q(spring.leader_v, spring.v) -= pull;
   }
   for (const scene::Object& object : scene.objects())
     by_q.middleRows(object.first_v, object.nv) -= gravity.middleRows(object.first_v, object.nv);
@@ -220,18 +240,10 @@ VectorXd energy_step_length_rate(const EnergyPoint& at) {
                                                                 : -2.0) /
                                                 at.h * inertial_force(at, object);
   }
-  // Damping: Q_kk = K + D/h (+ M_kk/h²).
-  const BlockDiagonal& Q = at.result.problem.Q;
-  for (const scene::Robot& robot : scene.robots()) {
-    for (int i = 0; i < robot.nu; ++i) {
-      const int v = robot.first_v + i;
-      for (int k = 0; k < Q.num_blocks(); ++k) {
-        const int at_v = v - Q.start(k);
-        if (at_v < 0 || at_v >= Q.size(k)) continue;
-        const double inertia = at.second_order() ? M(v, v) / (at.h * at.h) : 0.0;
-        rate(v) -= (Q.block(k)(at_v, at_v) - robot.stiffness(i) - inertia) / at.h * at.delta(v);
-      }
-    }
+  const VectorXd damping = joint_damping(scene);
+  for (int i = 0; i < scene.nu(); ++i) {
+    const int v = scene.actuated()[i];
+    rate(v) -= damping(i) / (at.h * at.h) * at.delta(v);
   }
   const auto& S = scene.model().spatial_columns(at.state.kinematics);
   for (const scene::Wrench& wrench : scene.wrenches()) {

@@ -75,7 +75,7 @@ void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading&
   const auto name = model_name(item, "robots", seen, scene);
   if (!name) return;
   const scene::ModelNames* names = scene.find_names(*name);
-  const auto joints = names != nullptr ? certain_names(scene, *name, names->v) : std::span<const std::string>();
+  const auto joints = names != nullptr ? certain_names(scene, *name, names->u) : std::span<const std::string>();
   scene::RobotSpec robot;
   robot.name = *name;
   robot.where = item.find("name")->where;

@@ -201,7 +201,7 @@ void read_commands(const YamlNode& node, SceneReading& scene) {
       }
       const bool checked = names != nullptr && certain(scene, entry.key);
       const std::span<const std::string> joints =
-          checked ? std::span<const std::string>(names->v) : std::span<const std::string>();
+          checked ? std::span<const std::string>(names->u) : std::span<const std::string>();
       if (auto values =
               read_joint_values(entry.value, fmt::format("command of '{}'", entry.key), read, kFinite, joints))
         knot.robots[entry.key] = std::move(*values);

@@ -54,6 +54,7 @@ class SdfReader final : public ModelReader {
   std::optional<Rgba> colour(const XMLElement& visual) override;
   void connect(const XMLElement& element, JointSpec& joint) override;
   void set_motion(const XMLElement& element, const std::string& type, JointSpec& joint) override;
+  void follow(const XMLElement& element, const JointSpec& joint, ModelSpec& spec) override;
   void read_frames(const XMLElement& model, ModelSpec& spec) override;
 
   double value_of(const XMLElement& element) override { return xml_.number(element); }
@@ -268,7 +269,7 @@ JointAxisSpec SdfReader::axis(const XMLElement& joint_element, const char* tag, 
     xml_.error(joint_element, fmt::format("joint '{}' needs an <{}>", joint, tag));
     return axis;
   }
-  xml_.warn_of_others(*element, {"xyz", "limit", "dynamics", "use_parent_model_frame"});
+  xml_.warn_of_others(*element, {"xyz", "limit", "dynamics", "mimic", "use_parent_model_frame"});
   bool in_model_frame = version_ < 1.45;
   if (const XMLElement* legacy = element->FirstChildElement("use_parent_model_frame"))
     in_model_frame = xml_.boolean(*legacy);
@@ -287,9 +288,10 @@ JointAxisSpec SdfReader::axis(const XMLElement& joint_element, const char* tag, 
   if (const XMLElement* dynamics = xml_.only_child(*element, "dynamics")) {
     xml_.warn_of_others(*dynamics, {"damping", "friction", "spring_reference", "spring_stiffness"});
     axis.damping = number(*dynamics, "damping", 0.0);
-    for (const char* unused : {"friction", "spring_reference", "spring_stiffness"})
-      if (number(*dynamics, unused, 0.0) != 0)
-        xml_.warning_once(unused, *dynamics, fmt::format("<{}> inside <dynamics> is not read", unused));
+    axis.spring_stiffness = number(*dynamics, "spring_stiffness", 0.0);
+    axis.spring_reference = number(*dynamics, "spring_reference", 0.0);
+    if (number(*dynamics, "friction", 0.0) != 0)
+      xml_.warning_once("friction", *dynamics, "<friction> inside <dynamics> is not read");
   }
   return axis;
 }
@@ -326,6 +328,26 @@ void SdfReader::set_motion(const XMLElement& element, const std::string& type, J
     joint.kind = JointKind::kBall;
   } else if (type != "fixed") {
     refuse_type(element, type, joint);
+  }
+}
+
+/// <mimic> of an axis:  q = multiplier · (q of the other − reference) + offset.
+void SdfReader::follow(const XMLElement& element, const JointSpec& joint, ModelSpec& spec) {
+  for (std::size_t i = 0; i < joint.axes.size(); ++i) {
+    const XMLElement* const axis = element.FirstChildElement(i == 0 ? "axis" : "axis2");
+    const XMLElement* const mimic = axis == nullptr ? nullptr : xml_.only_child(*axis, "mimic");
+    if (mimic == nullptr) continue;
+    xml_.warn_of_others(*mimic, {"multiplier", "offset", "reference"});
+    CouplingSpec coupling{.follower = joint.axes[i].coordinate,
+                          .leader = xml_.required_attribute(*mimic, "joint"),
+                          .ratio = number(*mimic, "multiplier", 1.0),
+                          .where = xml_.where(*mimic)};
+    coupling.offset = number(*mimic, "offset", 0.0) - coupling.ratio * number(*mimic, "reference", 0.0);
+    const std::size_t of_leader = attribute_or(*mimic, "axis", "axis") == "axis2" ? 1 : 0;
+    for (const JointSpec& other : spec.joints)
+      if (other.name == coupling.leader && of_leader < other.axes.size())
+        coupling.leader = other.axes[of_leader].coordinate;
+    spec.couplings.push_back(std::move(coupling));
   }
 }
 

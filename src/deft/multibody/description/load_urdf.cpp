@@ -44,6 +44,7 @@ class UrdfReader final : public ModelReader {
   bool is_kept(const XMLElement& element, const LinkSpec& link) override;
   void connect(const XMLElement& element, JointSpec& joint) override;
   void set_motion(const XMLElement& element, const std::string& type, JointSpec& joint) override;
+  void follow(const XMLElement& element, const JointSpec& joint, ModelSpec& spec) override;
 
   double value_of(const XMLElement& element) override;
   double length(const XMLElement& shape, const char* name, bool zero_allowed) override;
@@ -199,9 +200,21 @@ void UrdfReader::set_motion(const XMLElement& element, const std::string& type, 
   } else if (type != "fixed") {
     refuse_type(element, type, joint);
   }
-  if (const XMLElement* mimic = element.FirstChildElement("mimic"))
-    xml_.warning(*mimic, fmt::format("<mimic> is not read: joint '{}' moves on its own", joint.name),
-                 "<mimic> are not read: their joints move on their own");
+}
+
+/// q = multiplier · q of the joint that it follows + offset.
+void UrdfReader::follow(const XMLElement& element, const JointSpec& joint, ModelSpec& spec) {
+  const XMLElement* const mimic = xml_.only_child(element, "mimic");
+  if (mimic == nullptr) return;
+  if (joint.kind == JointKind::kFixed)
+    return xml_.warning(*mimic, fmt::format("joint '{}' is fixed: its <mimic> moves nothing", joint.name));
+  if (joint.axes.size() != 1)
+    return xml_.error(*mimic, fmt::format("joint '{}' has several degrees of freedom; <mimic> needs one", joint.name));
+  spec.couplings.push_back({.follower = joint.name,
+                            .leader = xml_.required_attribute(*mimic, "joint"),
+                            .ratio = xml_.number_attribute(*mimic, "multiplier").value_or(1.0),
+                            .offset = xml_.number_attribute(*mimic, "offset").value_or(0.0),
+                            .where = xml_.where(*mimic)});
 }
 
 // ------------------------------------------------------------------------------------------------------------ model

@@ -30,6 +30,8 @@ ModelSpec ModelReader::read(const XMLElement& model) {
     if (is_kept(element, read)) spec.links.push_back(std::move(read));
   });
   for_each(model, "joint", [&](const XMLElement& element) { spec.joints.push_back(joint(element)); });
+  std::size_t j = 0;
+  for_each(model, "joint", [&](const XMLElement& element) { follow(element, spec.joints[j++], spec); });
   read_frames(model, spec);
   if (spec.links.empty()) xml_.error(model, fmt::format("{} '{}' has no link", model.Name(), spec.name));
   return spec;

@@ -67,6 +67,8 @@ class ModelReader {
   virtual void connect(const XMLElement& element, JointSpec& joint) = 0;
   /// Kind and axes of a joint.
   virtual void set_motion(const XMLElement& element, const std::string& type, JointSpec& joint) = 0;
+  /// Adds to `spec`, which has all joints, what this one follows.
+  virtual void follow(const XMLElement& element, const JointSpec& joint, ModelSpec& spec) = 0;
   /// The model's frames, after its links and joints.
   virtual void read_frames(const XMLElement& /*model*/, ModelSpec& /*spec*/) {}
 

@@ -29,6 +29,7 @@ struct GeometrySpec {
   ShapeSpec shape;                                   // in the geometry's frame
   std::optional<double> mu_static, mu_dynamic;       // drake:mu_static / drake:mu_dynamic
   std::optional<double> mu;                          // one coefficient: deft `mu`, SDF surface/friction/ode/mu
+  std::optional<double> torsion;                     // friction of turning over that of sliding [m] > 0: MJCF condim 4
   unsigned contact_type = 1, contact_affinity = 1;  // two collide if a type of one is among the affinities of the other
   std::optional<std::array<double, 4>> rgba;        // of visuals: red, green, blue, opacity, each 0 … 1
   SourceLocation where;                             // of its element
@@ -80,6 +81,7 @@ struct JointAxisSpec {
   double damping = 0;                                 // viscous [N·m s/rad or N s/m]
   double armature = 0;                                // inertia of the drive, as the axis feels it [kg m² or kg]
   double stiffness = 0;                               // of the file's position drive [N·m/rad or N/m]; 0: none
+  double spring_stiffness = 0, spring_reference = 0;  // of a passive spring [N·m/rad or N/m]; at rest there [rad or m]
 };
 
 /// How a joint moves. kAxes: about and along its axes, one after the other (revolute, prismatic, planar, …).
@@ -100,6 +102,16 @@ struct JointSpec {
   SourceLocation where;  // of its element
 };
 
+/// A coordinate that follows another one:  q_follower = ratio · q_leader + offset  (`<mimic>`, MJCF's `<equality>` of
+/// joints).
+struct CouplingSpec {
+  std::string follower;  // coordinate of an axis of the same model
+  std::string leader;    // another one, which may follow a third; empty: the follower stays at `offset`
+  double ratio = 1;      // units of the follower per unit of the leader
+  double offset = 0;     // [rad or m] of the follower
+  SourceLocation where;  // of its element
+};
+
 /// A named frame at a fixed pose X_AF in what it is attached to.
 struct FrameSpec {
   std::string name;         // unique in its model, or in the world
@@ -112,6 +124,7 @@ struct FrameSpec {
 struct GeometryPairSpec {
   std::array<std::string, 2> geometries;  // names in the model
   std::optional<double> mu;               // none: as their own coefficients say
+  std::optional<double> torsion;          // likewise
   SourceLocation where;                   // of its element
 };
 
@@ -140,6 +153,7 @@ struct ModelSpec {
   std::string name;                                      // unique in the world
   std::vector<LinkSpec> links;                           // file order; links[0] is the base unless `base` names another
   std::vector<JointSpec> joints;                         // file order
+  std::vector<CouplingSpec> couplings;                   // file order
   std::vector<FrameSpec> frames;                         // attached to its links or to each other
   std::string base;                                      // canonical link; empty = the first
   RigidTransform X_WModel = RigidTransform::Identity();  // `<model><pose>`: model frame in the world (joints to the

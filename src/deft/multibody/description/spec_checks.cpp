@@ -76,6 +76,9 @@ void check_axis(const JointSpec& joint, const JointAxisSpec& axis, Diagnostics& 
     fail(fmt::format("damping {} must be finite and not negative", axis.damping));
   if (!std::isfinite(axis.armature) || axis.armature < 0)
     fail(fmt::format("armature {} must be finite and not negative", axis.armature));
+  if (!std::isfinite(axis.spring_stiffness) || axis.spring_stiffness < 0 || !std::isfinite(axis.spring_reference))
+    fail(fmt::format("a spring of stiffness {} at rest at {} must be finite, its stiffness not negative",
+                     axis.spring_stiffness, axis.spring_reference));
 }
 
 void check_pose(const std::string& owner, const RigidTransform& X, const SourceLocation& where,

@@ -49,7 +49,7 @@ void note_equality(const Element& equality, const std::set<std::string>& mocap, 
       note(child, values);
     else if (child.tag == "connect" || child.tag == "weld" || child.tag == "flex")
       values.error(child, fmt::format("<equality>: <{}> is not read: a constraint would be missing", child.tag));
-    else
+    else if (child.tag != "joint")
       note(child, values);
   }
 }

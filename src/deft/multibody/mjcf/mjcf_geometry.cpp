@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 namespace deft::multibody::mjcf {
 namespace {
@@ -18,6 +19,7 @@ const std::vector<std::string>& types() {
 enum Type { kPlane, kHeightField, kSphere, kCapsule, kEllipsoid, kCylinder, kBox, kMesh, kDistanceField };
 
 constexpr int kLastGroupDrawn = 2;
+constexpr std::array<double, 2> kFriction{1, 0.005};  // of sliding [-] and turning [m], where a file states none
 
 /// How many sizes a type has where no two ends are given.
 std::size_t sizes_of(int type) {
@@ -144,11 +146,21 @@ std::optional<GeometryReader::Placed> GeometryReader::mesh(const Element& elemen
   return Placed{found->second.shape, read_pose(element, compiler_, values_) * found->second.X_GM, &found->second};
 }
 
-/// The first coefficient, of sliding; none where the normal force is all there is.
+/// Coefficients of sliding and turning; none where the normal force is all there is.
 void GeometryReader::friction(const Element& element, GeometrySpec& spec) const {
-  const int dimension = values_.integer(element, "condim", 3);
-  const auto coefficients = values_.numbers(element, "friction", 1, 3);
-  spec.mu = dimension == 1 ? 0.0 : coefficients ? coefficients->front() : 1.0;
+  std::vector<double> coefficients = values_.numbers(element, "friction", 1, 3).value_or(std::vector<double>{});
+  for (std::size_t k = coefficients.size(); k < kFriction.size(); ++k) coefficients.push_back(kFriction[k]);
+  read_friction(element, coefficients[0], coefficients[1], values_, spec.mu, spec.torsion);
+}
+
+void read_friction(const Element& element, double sliding, double turning, const Values& values,
+                   std::optional<double>& mu, std::optional<double>& torsion) {
+  const int dimension = values.integer(element, "condim", 3);
+  mu = dimension == 1 ? 0.0 : sliding;
+  if (dimension >= 4 && sliding > 0 && turning > 0) torsion = turning / sliding;
+  if (dimension == 6)
+    values.warning(element, "condim 6: friction of rolling is not read (the scene may state `rolling`)",
+                   "geometries have condim 6: friction of rolling is not read (the scene may state `rolling`)");
 }
 
 std::optional<std::array<double, 4>> GeometryReader::colour(const Element& element) const {

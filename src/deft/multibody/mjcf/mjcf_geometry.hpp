@@ -18,6 +18,11 @@ struct Geometry {
   bool drawn = true;               // in one of the groups that MuJoCo draws unless told otherwise, 0 to 2
 };
 
+/// Friction of a geometry or pair by its `condim`: 1: none; 3: sliding; 4 and 6: turning too, `torsion` [m] is its
+/// coefficient over that of sliding.
+void read_friction(const Element& element, double sliding, double turning, const Values& values,
+                   std::optional<double>& mu, std::optional<double>& torsion);
+
 /// Reads geometries. The elements are those with their defaults.
 class GeometryReader {
  public:

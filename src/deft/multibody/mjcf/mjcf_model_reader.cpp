@@ -41,6 +41,7 @@ ModelSpec ModelReader::read() {
                  [&](const Element& worldbody) { read_world(with_copies(worldbody, compiler_, values_)); });
   read_contacts();
   read_actuators();
+  read_couplings();
   read_keyframes();
   name_sites_apart();
   if (model_.links.empty()) {
@@ -230,7 +231,7 @@ std::vector<ModelReader::Segment> ModelReader::segments(const std::vector<Placed
     std::string name = values_.text(joint, "name");
     if (name.empty()) name = unnamed++ == 0 ? body + "_joint" : fmt::format("{}_joint_{}", body, unnamed);
     const int type = tag == "freejoint" ? 0 : values_.keyword(joint, "type", {"free", "ball", "slide", "hinge"}, 3);
-    if (tag == "joint") warn_of_unread(joint, name);
+    if (tag == "joint") warn_of_unread(joint, name, type >= 2);
     if (type >= 2) {
       add_axis(part, joint, name, type == 3, chain);
       continue;
@@ -256,6 +257,7 @@ void ModelReader::add_axis(const Placed& part, const Element& joint, const std::
   const auto damping = values_.numbers(joint, "damping", 1, 3);
   if (damping) axis.damping = damping->front();
   axis.armature = values_.number(joint, "armature", 0);
+  read_spring(joint, name, is_hinge, axis);
 
   const bool fits = !segments.empty() && !segments.back().is_closed &&
                     (!is_hinge || !segments.back().has_anchor || segments.back().anchor == anchor);
@@ -290,10 +292,22 @@ void ModelReader::read_limits(const Element& joint, bool is_hinge, JointAxisSpec
   if (bounded && force) axis.effort_limit = std::max(std::abs((*force)[0]), std::abs((*force)[1]));
 }
 
-void ModelReader::warn_of_unread(const Element& joint, const std::string& name) const {
+/// A straight spring enters the model; of a curved one the straight part.
+void ModelReader::read_spring(const Element& joint, const std::string& name, bool is_hinge, JointAxisSpec& axis) const {
+  const auto stiffness = values_.numbers(joint, "stiffness", 1, 3);
+  if (!stiffness) return;
+  axis.spring_stiffness = stiffness->front();
+  axis.spring_reference = values_.number(joint, "springref", 0);
+  if (is_hinge) axis.spring_reference = compiler_.angle(axis.spring_reference);
+  if (std::any_of(stiffness->begin() + 1, stiffness->end(), [](double k) { return k != 0; }))
+    values_.warning(joint, fmt::format("joint '{}': of its spring the straight part alone is read", name),
+                    "joints have curved springs, of which the straight part alone is read");
+}
+
+void ModelReader::warn_of_unread(const Element& joint, const std::string& name, bool has_spring) const {
   for (const char* attribute : {"stiffness", "frictionloss"}) {
     const auto read = values_.numbers(joint, attribute, 1, 3);
-    if (!read || read->front() == 0) continue;
+    if (!read || read->front() == 0 || (has_spring && attribute == std::string_view("stiffness"))) continue;
     values_.warning(joint, fmt::format("joint '{}': {} is not read", name, attribute),
                     fmt::format("joints state {}, which is not read", attribute));
   }
@@ -323,8 +337,11 @@ void ModelReader::read_contacts() {
       GeometryPairSpec spec{.geometries = {values_.required(pair, "geom1"), values_.required(pair, "geom2")},
                             .mu = std::nullopt,
                             .where = pair.where};
-      if (const auto friction = values_.numbers(pair, "friction", 1, 5)) spec.mu = friction->front();
-      if (values_.integer(pair, "condim", 3) == 1) spec.mu = 0;
+      const auto friction = values_.numbers(pair, "friction", 1, 5);
+      const bool is_smooth = values_.integer(pair, "condim", 3) == 1;
+      if (friction || is_smooth)
+        read_friction(pair, friction ? friction->front() : 1, friction && friction->size() > 2 ? (*friction)[2] : 0,
+                      values_, spec.mu, spec.torsion);
       model_.pairs.push_back(std::move(spec));
     });
     contact.for_each("exclude", [&](const Element& element) {

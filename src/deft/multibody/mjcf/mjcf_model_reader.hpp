@@ -50,10 +50,13 @@ class ModelReader {
   void add_axis(const Placed& part, const Element& joint, const std::string& name, bool is_hinge,
                 std::vector<Segment>& segments);
   void read_limits(const Element& joint, bool is_hinge, JointAxisSpec& axis) const;
-  void warn_of_unread(const Element& joint, const std::string& name) const;
+  void read_spring(const Element& joint, const std::string& name, bool is_hinge, JointAxisSpec& axis) const;
+  void warn_of_unread(const Element& joint, const std::string& name, bool has_spring) const;
   void read_contacts();
   void read_actuators();
   void read_actuator(const Element& element);
+  void read_couplings();
+  void read_coupling(const Element& element);
   void read_keyframes();
   void read_keyframe(const Element& element);
   JointAxisSpec* find_axis(const std::string& joint);

@@ -1,4 +1,4 @@
-// `<actuator>` and `<keyframe>`.
+// `<actuator>`, `<equality>` of joints and `<keyframe>`.
 
 #include <fmt/format.h>
 
@@ -95,6 +95,34 @@ void ModelReader::read_actuator(const Element& element) {
     values_.warning(
         element, fmt::format("actuator '{}' holds no position: for a robot state a stiffness, or drive: force", name),
         "actuators hold no position: for a robot state a stiffness, or drive: force");
+}
+
+void ModelReader::read_couplings() {
+  root_.for_each("equality", [&](const Element& section) {
+    section.for_each("joint", [&](const Element& element) { read_coupling(element); });
+  });
+}
+
+/// q₁ − q₁⁰ = a₀ + a₁ (q₂ − q₂⁰), with q⁰ where the file draws the joints; without a second joint the first is held.
+void ModelReader::read_coupling(const Element& element) {
+  if (!values_.boolean(element, "active", true)) return;
+  const std::string joint = values_.required(element, "joint1"), leader = values_.text(element, "joint2");
+  std::vector<double> a = values_.numbers(element, "polycoef", 1, 5).value_or(std::vector<double>{0, 1});
+  a.resize(5, 0.0);
+  if (!leader.empty() && (a[2] != 0 || a[3] != 0 || a[4] != 0))
+    return values_.error(element, fmt::format("<equality>: joint '{}' follows '{}' by a curve; only straight lines are "
+                                              "read (polycoef \"a0 a1 0 0 0\")",
+                                              joint, leader));
+  const auto reference = [&](const std::string& name) {
+    for (const auto& [of, value] : references_.joints)
+      if (of == name) return value;
+    return 0.0;
+  };
+  model_.couplings.push_back({.follower = joint,
+                              .leader = leader,
+                              .ratio = leader.empty() ? 0 : a[1],
+                              .offset = reference(joint) + a[0] - (leader.empty() ? 0 : a[1] * reference(leader)),
+                              .where = element.where});
 }
 
 /// Where joints have a reference value that is not zero, the configuration that the file draws is "qpos0".

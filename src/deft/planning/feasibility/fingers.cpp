@@ -29,23 +29,18 @@ double weight_of(const scene::Scene& scene, const Goal& goal) {
   return sum;
 }
 
-/// Command index of each velocity, −1 for objects.
-std::vector<int> command_of_velocity(const scene::Scene& scene) {
-  std::vector<int> command(scene.nv(), -1);
-  for (int u = 0; u < scene.nu(); ++u) command[scene.actuated()[u]] = u;
-  return command;
-}
-
 /// The commands that move each geometry, ascending; none for geometries of objects and of the world.
 std::vector<std::vector<int>> commands_of_geometries(const scene::Scene& scene) {
   const auto geometries = scene.collision_world().geometries();
-  const std::vector<int> command = command_of_velocity(scene);
+  const auto shares = scene.command_shares();
   std::vector<std::vector<int>> movers(geometries.size());
   for (std::size_t g = 0; g < geometries.size(); ++g) {
     if (geometries[g].body <= 0) continue;
     for (const int v : scene.model().columns(geometries[g].body)) {
-      if (command[v] >= 0) movers[g].push_back(command[v]);
+      if (shares[v].command >= 0) movers[g].push_back(shares[v].command);
     }
+    std::sort(movers[g].begin(), movers[g].end());
+    movers[g].erase(std::unique(movers[g].begin(), movers[g].end()), movers[g].end());
   }
   return movers;
 }
@@ -144,6 +139,15 @@ Hand::Hand(const scene::Scene& scene, const Goal& goal) {
     lower(u) = joint.lower;
     upper(u) = joint.upper;
   }
+  for (const multibody::Coupling& coupling : scene.model().couplings()) {
+    const int u = scene.command_shares()[coupling.v].command;
+    if (u < 0 || coupling.ratio == 0) continue;
+    const multibody::VelocityInfo& joint = scene.model().velocities()[coupling.v];
+    const double a = (joint.lower - coupling.offset) / coupling.ratio;
+    const double b = (joint.upper - coupling.offset) / coupling.ratio;
+    lower(u) = std::max(lower(u), std::min(a, b));
+    upper(u) = std::min(upper(u), std::max(a, b));
+  }
   home = joint_positions(scene, scene.initial_configuration());
   stiffness.resize(scene.nu());
   for (const scene::Robot& robot : scene.robots()) stiffness.segment(robot.first_u, robot.nu) = robot.stiffness;
@@ -182,6 +186,8 @@ Eigen::VectorXd joint_positions(const scene::Scene& scene, const Eigen::VectorXd
 
 void set_joint_positions(const scene::Scene& scene, const Eigen::VectorXd& joints, Eigen::VectorXd& q) {
   for (int u = 0; u < scene.nu(); ++u) q(scene.command_coordinates()[u]) = joints(u);
+  for (const multibody::Coupling& coupling : scene.model().couplings())
+    if (scene.command_shares()[coupling.v].command >= 0) q(coupling.q) = coupling.at(q);
 }
 
 }  // namespace deft::planning

@@ -372,8 +372,8 @@ class Prover {
       }
       if (lifting < 0) return kInfinity;
       for (const scene::Robot& robot : scene_.robots()) {
-        const int i = lifting - robot.first_v;
-        if (i < 0 || i >= robot.nu || robot.drive != scene::Drive::kPosition) continue;
+        const int i = robot.command_of(lifting);
+        if (i < 0 || robot.drive != scene::Drive::kPosition) continue;
         const int u = robot.first_u + i;
         if (counted[to_size(u)] != 0) continue;
         counted[to_size(u)] = 1;

@@ -28,7 +28,10 @@ void DriveLimits::weigh(const Eigen::VectorXd& q) {
   if (!carries_) return;
   scene_->update(q, state_);
   scene_->model().gravity_force(state_.kinematics, scene_->spec().gravity_W, gravity_);
-  for (int i = 0; i < scene_->nu(); ++i) weight_(i) = -gravity_(scene_->actuated()[i]);
+  weight_.setZero();
+  const auto shares = scene_->command_shares();
+  for (std::size_t v = 0; v < shares.size(); ++v)
+    if (shares[v].command >= 0) weight_(shares[v].command) -= shares[v].ratio * gravity_(static_cast<Eigen::Index>(v));
 }
 
 void DriveLimits::narrow(const Eigen::VectorXd& q, Eigen::VectorXd& lower, Eigen::VectorXd& upper) {

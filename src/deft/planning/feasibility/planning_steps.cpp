@@ -97,7 +97,7 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline
   drive_limits_.require_weight_is_carried(scene.initial_configuration());
   lateness_ = lateness_of(scene, h());
   std::vector<char> is_actuated(to_size(scene.nv()), 0);
-  for (const int v : scene.actuated()) is_actuated[to_size(v)] = 1;
+  for (const scene::Robot& robot : scene.robots()) std::fill_n(is_actuated.begin() + robot.first_v, robot.nv, 1);
   const auto count = scene.model().bodies().size();
   is_actuated_.assign(count, 0);
   is_object_.assign(count, 0);

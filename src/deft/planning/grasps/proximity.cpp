@@ -6,14 +6,13 @@
 
 namespace deft::planning {
 
-Proximity::Proximity(const scene::Scene& scene)
-    : scene_(&scene), state_(scene.make_state()), command_(to_size(scene.nv()), -1) {
-  for (int u = 0; u < scene.nu(); ++u) command_[scene.actuated()[u]] = u;
+Proximity::Proximity(const scene::Scene& scene) : scene_(&scene), state_(scene.make_state()) {
   movers_.resize(scene.model().bodies().size());
   for (std::size_t b = 1; b < movers_.size(); ++b) {
     for (const int v : scene.model().columns(static_cast<int>(b))) {
-      if (command_[v] >= 0) movers_[b].push_back(command_[v]);
+      if (const int u = scene.command_shares()[v].command; u >= 0) movers_[b].push_back(u);
     }
+    std::sort(movers_[b].begin(), movers_[b].end());  // joints that follow share their leader's
   }
 }
 
@@ -50,9 +49,9 @@ void Proximity::point_rows(int body, const Eigen::Vector3d& p_W, Eigen::MatrixXd
   jacobian_.resize(6 * count);
   scene_->model().point_jacobian(state_.kinematics, body, p_W, jacobian_.data(), count);
   for (int i = 0; i < count; ++i) {
-    const int u = command_[columns[i]];
-    if (u < 0) continue;
-    for (int k = 0; k < 3; ++k) J(k, u) = jacobian_[(3 + k) * count + i];
+    const scene::CommandShare share = scene_->command_shares()[columns[i]];
+    if (share.command < 0) continue;
+    for (int k = 0; k < 3; ++k) J(k, share.command) += share.ratio * jacobian_[(3 + k) * count + i];
   }
 }
 

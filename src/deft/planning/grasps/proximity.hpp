@@ -44,7 +44,6 @@ class Proximity {
   const scene::Scene* scene_;
   scene::SceneState state_;
   std::vector<std::vector<int>> movers_;  // commands that move each body
-  std::vector<int> command_;              // of each velocity, −1 for objects
   std::vector<double> jacobian_;
   std::vector<std::pair<int, const collision::ContactPair*>> touches_;  // link, its nearest pair
   Eigen::MatrixXd J_a_, J_b_;

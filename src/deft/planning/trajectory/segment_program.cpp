@@ -18,6 +18,16 @@ constexpr double kNearCone = 0.7;     // forces beyond so much of their cone hav
 constexpr double kLeastForce = 1e-3;  // [N], a smaller tangential force has no direction
 constexpr double kNearLimit = 0.3;    // joints nearer to their limits have rows [rad, m]
 
+/// Of derivatives by the displacements of all velocities those by the commanded joints: those that follow move along.
+Eigen::MatrixXd by_joints(const scene::Scene& scene, const Eigen::MatrixXd& by_all) {
+  const auto shares = scene.command_shares();
+  Eigen::MatrixXd part = Eigen::MatrixXd::Zero(by_all.rows(), scene.nu());
+  for (Eigen::Index v = 0; v < by_all.cols(); ++v)
+    if (const scene::CommandShare& share = shares[to_size(v)]; share.command >= 0)
+      part.col(share.command) += share.ratio * by_all.col(v);
+  return part;
+}
+
 }  // namespace
 
 /// Soft rows x·δ + p·u_before + u·u ≤ d at the price ρ.
@@ -49,7 +59,7 @@ SegmentProgram::SegmentProgram(const SegmentProblem& problem, const Goal& goal, 
     : problem_(&problem), goal_(&goal), hand_(&hand), steps_(&steps), contacts_(steps.scene()) {
   const scene::Scene& scene = steps.scene();
   std::vector<char> commanded(to_size(scene.nv()), 0);
-  for (const int v : scene.actuated()) commanded[to_size(v)] = 1;
+  for (const scene::Robot& robot : scene.robots()) std::fill_n(commanded.begin() + robot.first_v, robot.nv, 1);
   for (int v = 0; v < scene.nv(); ++v) {
     if (commanded[to_size(v)] == 0) objects_.push_back(v);
   }
@@ -158,12 +168,12 @@ void SegmentProgram::expand(const SegmentMotion& motion, std::span<const LinearS
     for (Eigen::Index w = 0; w < count; ++w) {
       const LinearStep& step = steps[to_size(w) * knots + t];
       stage.A.block(w * rows, w * rows, rows, rows) = step.A(objects_, objects_);
-      stage.A.block(w * rows, count * rows, rows, nu) = step.A(objects_, joints);
+      stage.A.block(w * rows, count * rows, rows, nu) = by_joints(scene, step.A)(objects_, Eigen::all);
       stage.B.middleRows(w * rows, rows) = step.B(objects_, Eigen::all);
     }
     const LinearStep& first = steps[t];
     stage.A.block(count * rows, 0, nu, rows) = first.A(joints, objects_);
-    stage.A.block(count * rows, count * rows, nu, nu) = first.A(joints, joints);
+    stage.A.block(count * rows, count * rows, nu, nu) = by_joints(scene, first.A)(joints, Eigen::all);
     stage.B.bottomRows(nu) = first.B(joints, Eigen::all);
     stage.c = -stage.B * u;
     stage.Q.setZero(nx, nx);
@@ -233,7 +243,6 @@ void SegmentProgram::add_force_rows(const SegmentMotion& motion, std::span<const
   const Eigen::Index nu = scene.nu(), rows = static_cast<Eigen::Index>(objects_.size());
   const Eigen::Index count = worlds(problem_->start), nx = count * rows + nu;
   const std::size_t knots = motion.knots.size();
-  const std::vector<int> joints(scene.actuated().begin(), scene.actuated().end());
   const double price = settings.force_weight / (force_scale * static_cast<double>(knots) * static_cast<double>(count));
   for (Eigen::Index w = 0; w < count; ++w) {
     // by_force · f ≤ bound, f linear in (δ, u).
@@ -241,7 +250,7 @@ void SegmentProgram::add_force_rows(const SegmentMotion& motion, std::span<const
       Row row{Eigen::RowVectorXd::Zero(nx), {}, by_force * force.by_u, bound - by_force.dot(force.force), rho};
       const Eigen::RowVectorXd by_q = by_force * force.by_q;
       row.x.segment(w * rows, rows) = by_q(objects_);
-      row.x.tail(nu) = by_q(joints);
+      row.x.tail(nu) = by_joints(scene, by_q);
       row.d += row.u.dot(motion.knots[t]);
       list.push_back(std::move(row));
     };

@@ -20,7 +20,7 @@ std::vector<ModelNames> list_names(const multibody::MultibodySpec& world, Diagno
     if (problem.severity == Severity::kError) diagnostics.error(problem.where, problem.message);
   }
   std::vector<ModelNames> models;
-  for (const multibody::ModelInfo& info : tree.models) models.push_back({info.name, {}, {}, {}});
+  for (const multibody::ModelInfo& info : tree.models) models.push_back({info.name, {}, {}, {}, {}});
   for (const multibody::TreeJoint& joint : tree.joints) {
     ModelNames& model = models[joint.model];
     // "hand/joint_1/" → "joint_1/"; the base of a model with one free base goes without a name.
@@ -41,6 +41,11 @@ std::vector<ModelNames> list_names(const multibody::MultibodySpec& world, Diagno
       const multibody::BodyInfo& info = tree.bodies[body];
       if (info.model == joint.model && info.parent < 0) model.free_links.push_back(info.link);
     }
+  }
+  for (std::size_t m = 0; m < models.size(); ++m) {
+    models[m].u = models[m].v;
+    for (const multibody::CouplingSpec& coupling : world.models[m].couplings)
+      std::erase(models[m].u, coupling.follower);
   }
   return models;
 }

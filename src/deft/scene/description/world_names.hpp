@@ -14,6 +14,7 @@ struct ModelNames {
   std::string name;            // of the model
   std::vector<std::string> q;  // "qw" … "z" of a free base first, then "joint_1", "x", "ball_joint/qw" … in file order
   std::vector<std::string> v;  // "wx" … "vz", "joint_1", …
+  std::vector<std::string> u;  // of v those that can be commanded: joints that follow others cannot
   std::vector<std::string> free_links;                        // links that nothing holds
   bool floating_base() const { return !free_links.empty(); }  // whether it has free links
 };
