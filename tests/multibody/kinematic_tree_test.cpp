@@ -97,9 +97,15 @@ TEST(KinematicTree, NamesEachMistakeAndItsLine) {
        "scene:3: error: frame 'a' cannot be placed: the frames it is attached to form a loop or are misplaced"},
       // inertia
       {[](World& w) { w.models[1].links[0].inertial.reset(); },
-       "test:12: error: non-positive mass: 'box' moves freely but weighs 0 kg; give it an inertia or weld it"},
+       "test:12: warning: 'box/cube' has no mass and nothing holds it: it is fixed to the world. A mass in its file "
+       "frees it; "
+       "'- add_weld: {parent: world, child: box::cube}' in directives says the same without this warning"},
       {[](World& w) { w.models[1].links[0].inertial->I_Com_L.setZero(); },
-       "test:12: error: 'box' rotates freely but its inertia is not positive definite: principal moments 0, 0, 0 kg "
+       "test:12: warning: 'box/cube' has no inertia and nothing holds it: it is fixed to the world. An inertia in its "
+       "file "
+       "frees it; '- add_weld: {parent: world, child: box::cube}' in directives says the same without this warning"},
+      {[](World& w) { w.models[1].links[0].inertial->I_Com_L = Eigen::Vector3d(1, 1, 0).asDiagonal(); },
+       "test:12: error: 'box' rotates freely but its inertia is not positive definite: principal moments 0, 1, 1 kg "
        "m²"},
   };
   for (const auto& c : cases) {
@@ -124,7 +130,7 @@ TEST(KinematicTree, KeepsMasslessLinksThatSomethingHolds) {
   EXPECT_TRUE(complaints(world).empty());
 }
 
-TEST(KinematicTree, FixesARootWithoutMassThatCarriesJoints) {
+TEST(KinematicTree, FixesARootWithoutMassUnderItsJoints) {
   MultibodySpec world = sound_world();
   world.models[0].links[0].inertial.reset();  // the palm
   EXPECT_EQ(

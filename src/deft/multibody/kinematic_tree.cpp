@@ -307,26 +307,38 @@ void TreeBuilder::add_weld(const WeldSpec& weld) {
       fmt::format("the weld of '{}' to '{}'", weld.child, weld.parent));
 }
 
-/// A robot whose file leaves its root without mass stands in the world: such a root is fixed there, unless the file or
-/// the scene holds it. A body that carries no joint stays free, for its missing mass to be told.
+/// Roots without mass, or without inertia, stand in the world: they are fixed there, unless a joint of the file frees
+/// them or the scene holds them. Masses at several places of one group have an inertia together.
 void TreeBuilder::fix_massless_roots() {
-  std::vector<double> mass(tree_.bodies.size(), 0);
-  std::vector<bool> carries(tree_.bodies.size(), false);
-  for (std::size_t b = 1; b < tree_.bodies.size(); ++b)
-    mass[rigid_.root(static_cast<int>(b))] += tree_.inertials[b].mass;
-  for (const MovableJoint& joint : movable_) carries[rigid_.root(joint.parent)] = true;
+  struct Sum {
+    double mass = 0, inertia = 0;
+    int masses = 0;
+  };
+  std::vector<Sum> sums(tree_.bodies.size());
+  for (std::size_t b = 1; b < tree_.bodies.size(); ++b) {
+    Sum& sum = sums[rigid_.root(static_cast<int>(b))];
+    const InertialSpec& inertial = tree_.inertials[b];
+    sum.mass += inertial.mass;
+    sum.inertia += inertial.I_Com_L.norm();
+    sum.masses += inertial.mass != 0 ? 1 : 0;
+  }
   for (int b = 1; b < static_cast<int>(tree_.bodies.size()); ++b) {
     BodyNotes& notes = notes_[b];
     const int group = rigid_.root(b);
-    if (!notes.held_by.empty() || notes.free_joint || group == 0 || mass[group] != 0 || !carries[group]) continue;
-    notes.held_by = "the world, as it has no mass";
+    const Sum& sum = sums[group];
+    const bool has_inertia = sum.mass != 0 && (sum.inertia != 0 || sum.masses > 1);
+    if (!notes.held_by.empty() || notes.free_joint || group == 0 || has_inertia) continue;
+    if (spec_.models[tree_.bodies[b].model].inline_body) continue;  // the scene said that it is free
+    const char* const lacks = sum.mass == 0 ? "mass" : "inertia";
+    notes.held_by = fmt::format("the world, as it has no {}", lacks);
     tree_.bodies[b].parent = 0;
     fix(0, b, notes.X_WB_default, notes.where, fmt::format("the root '{}'", name(b)));
     diagnostics_.warning(
         notes.where,
-        fmt::format("'{}' has no mass and nothing holds it: it is fixed to the world. A mass in its file frees it; "
-                    "'- add_weld: {{parent: world, child: {}::{}}}' in directives says the same without this warning",
-                    name(b), spec_.models[tree_.bodies[b].model].name, tree_.bodies[b].link));
+        fmt::format("'{0}' has no {3} and nothing holds it: it is fixed to the world. {4} {3} in its file frees it; "
+                    "'- add_weld: {{parent: world, child: {1}::{2}}}' in directives says the same without this warning",
+                    name(b), spec_.models[tree_.bodies[b].model].name, tree_.bodies[b].link, lacks,
+                    sum.mass == 0 ? "A" : "An"));
   }
 }
 
