@@ -1,13 +1,12 @@
 #include "deft/collision/shapes/convex_hull.hpp"
 
-#include <coal/shape/convex.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <numeric>
 #include <stdexcept>
 
+#include "deft/collision/shapes/qhull.hpp"
 #include "deft/collision/shapes/triangle_mesh.hpp"
 #include "deft/math/dense.hpp"
 
@@ -24,8 +23,7 @@ double extent(const std::vector<Vector3d>& points) {
   return box.diagonal().norm();
 }
 
-/// The least width of the points over their principal directions. Qhull ends the process on flat input, so that this is
-/// tested before.
+/// The least width of the points over their principal directions: Qhull is not asked about flat input.
 double thickness(const std::vector<Vector3d>& points) {
   Vector3d mean = Vector3d::Zero();
   for (const auto& p : points) mean += p / static_cast<double>(points.size());
@@ -37,20 +35,13 @@ double thickness(const std::vector<Vector3d>& points) {
   return high - low;
 }
 
-/// Triangles of the hull, counter-clockwise from outside, with indices into `points`.
-std::vector<Triangle> qhull_triangles(const std::vector<Vector3d>& points, std::vector<Vector3d>& hull_points) {
-  auto shared = std::make_shared<std::vector<coal::Vec3s>>(points.begin(), points.end());
-  std::unique_ptr<coal::ConvexBase> base(
-      coal::ConvexBase::convexHull(shared, static_cast<unsigned>(points.size()), true, "Qt"));
-  const auto* hull = dynamic_cast<const coal::Convex<coal::Triangle>*>(base.get());
-  if (hull == nullptr) throw std::runtime_error("the convex hull has no triangles");
-  hull_points.assign(hull->points->begin(), hull->points->begin() + hull->num_points);
+/// Triangles of the hull, counter-clockwise from outside.
+std::vector<Triangle> outward_triangles(const HullSurface& hull) {
+  const std::vector<Vector3d>& hull_points = hull.points;
   Vector3d middle = Vector3d::Zero();
   for (const auto& p : hull_points) middle += p / static_cast<double>(hull_points.size());
   std::vector<Triangle> triangles;
-  for (unsigned i = 0; i < hull->num_polygons; ++i) {
-    const auto& t = (*hull->polygons)[i];
-    Triangle corners = {static_cast<int>(t[0]), static_cast<int>(t[1]), static_cast<int>(t[2])};
+  for (Triangle corners : hull.triangles) {
     const Vector3d normal =
         (hull_points[corners[1]] - hull_points[corners[0]]).cross(hull_points[corners[2]] - hull_points[corners[0]]);
     if (normal.dot(hull_points[corners[0]] - middle) < 0) std::swap(corners[1], corners[2]);
@@ -159,8 +150,9 @@ Polytope make_convex_hull(const std::vector<Vector3d>& points) {
   if (!(size > 0)) throw std::runtime_error("all points coincide");
   if (thickness(points) < kFlat * size)
     throw std::runtime_error("it is flat: its points have no convex hull of positive volume");
-  std::vector<Vector3d> hull_points;
-  const std::vector<Triangle> triangles = qhull_triangles(points, hull_points);
+  const HullSurface surface = qhull_surface(points);
+  const std::vector<Vector3d>& hull_points = surface.points;
+  const std::vector<Triangle> triangles = outward_triangles(surface);
   auto outlines = trace_outlines(triangles, group_coplanar(hull_points, triangles));
   // A true vertex belongs to at least three faces.
   std::vector<int> faces_at(hull_points.size(), 0), renumbered(hull_points.size(), -1);
