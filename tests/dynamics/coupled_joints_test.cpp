@@ -9,20 +9,13 @@ namespace coupled_joints_test {
 
 /// An arm of three joints, of which the last follows the first, that leans on a brick.
 scene::SceneSpec gripping(double kappa, scene::ModelKind kind) {
-  scene::SceneSpec spec = derivative_scene(
-      {arm("arm", "hsh", multibody::SphereSpec{0.05}),
-       lopsided_body("brick", multibody::BoxSpec{{0.16, 0.12, 0.1}}, pose({0.12, -0.08, 0.4}, {0.25, 0.36, 0.3})),
-       test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d(0.1, 0.15, 1).normalized(), 0.22}, 0.5)},
-      {{"arm", 80}});
-  weld(spec, "arm", pose({0.1, -0.2, 0.3}, {0.05, 0.02, 0.0}));
+  scene::SceneSpec spec = leaning(kappa);
   multibody::ModelSpec& model = spec.world.models[0];
   model.couplings = {{.follower = model.joints[2].axes[0].coordinate,
                       .leader = model.joints[0].axes[0].coordinate,
                       .ratio = -0.6,
                       .offset = 0.1}};
   spec.step.model = kind;
-  spec.step.kappa = kappa;
-  spec.step.contact_margin = 0.3;
   spec.step.robot_gravity = true;
   spec.step.joint_damping.all = 3;
   if (kind == scene::ModelKind::kConvexSecondOrder) spec.step.h = 0.02;

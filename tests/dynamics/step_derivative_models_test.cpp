@@ -6,19 +6,6 @@
 namespace deft::dynamics {
 namespace step_derivative_models_test {
 
-/// A chain that an object's body leans on: a robot arm, a free brick, the ground.
-scene::SceneSpec leaning(double kappa) {
-  scene::SceneSpec spec = derivative_scene(
-      {arm("arm", "hsh", multibody::SphereSpec{0.05}),
-       lopsided_body("brick", multibody::BoxSpec{{0.16, 0.12, 0.1}}, pose({0.12, -0.08, 0.4}, {0.25, 0.36, 0.3})),
-       test::fixed_body("ground", multibody::HalfSpaceSpec{Vector3d(0.1, 0.15, 1).normalized(), 0.22}, 0.5)},
-      {{"arm", 80}});
-  weld(spec, "arm", pose({0.1, -0.2, 0.3}, {0.05, 0.02, 0.0}));
-  spec.step.kappa = kappa;
-  spec.step.contact_margin = 0.3;
-  return spec;
-}
-
 TEST(SecondOrderDerivative, FollowsDifferencesByPositionVelocityAndCommand) {
   for (const double kappa : {300.0, 1e4, kInfinity}) {
     for (const scene::Cone cone : {scene::Cone::kPyramid, scene::Cone::kCone}) {

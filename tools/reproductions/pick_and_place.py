@@ -156,9 +156,13 @@ def draw_errors(runs: list[Run], truth: Run, rows: list[dict]) -> None:
 LOST_MM = 10.0  # a cube that is this far off is not held any more
 
 
+def carries(row: dict) -> bool:
+    return row["largest_mm"] is not None and row["largest_mm"] < LOST_MM
+
+
 def longest_steps(rows: list[dict]) -> tuple[dict[str, float], dict[str, float]]:
     """The longest steps [s] that carry the cube, deft's and the rivals'; the least errors [mm s] at the rivals' longest."""
-    held = [row for row in rows if row["largest_mm"] is not None and row["largest_mm"] < LOST_MM]
+    held = [row for row in rows if carries(row)]
     of = {
         "deft": [row for row in held if row["who"].startswith("deft")],
         "rivals": [row for row in held if not row["who"].startswith("deft")],
@@ -168,12 +172,12 @@ def longest_steps(rows: list[dict]) -> tuple[dict[str, float], dict[str, float]]
     return longest, nearest
 
 
-def fates(rows: list[dict], lost_mm: float = LOST_MM) -> str:
-    """A sentence per simulator: up to which step it carries the cube (errors below `lost_mm`), and what then happens."""
+def fates(rows: list[dict]) -> str:
+    """A sentence per simulator: up to which step it carries the cube (errors below LOST_MM), and what then happens."""
     sentences = []
     for who in dict.fromkeys(row["who"] for row in rows):
         mine = sorted((row for row in rows if row["who"] == who), key=lambda row: row["h"])
-        good = [row for row in mine if row["largest_mm"] is not None and row["largest_mm"] < lost_mm]
+        good = [row for row in mine if carries(row)]
         parts = [f"carries the cube up to h = {good[-1]['h']:g} s" if good else "never carries the cube"]
         for verb, bad in (
             ("loses it", [r for r in mine if r not in good and r["largest_mm"] is not None]),

@@ -45,15 +45,9 @@ void EnergyLayout::clear(contact::ContactProblem& problem) const {
   for (const Range& range : blocks_) problem.Q.append(range.start, range.size);
 }
 
-void EnergyLayout::add_diagonal(contact::ContactProblem& problem, int velocity, double value) const {
-  const int k = block_of_[velocity], i = velocity - blocks_[k].start;
-  problem.Q.block(k)(i, i) += value;
-}
-
-void EnergyLayout::add_off_diagonal(contact::ContactProblem& problem, int one, int other, double value) const {
-  const int k = block_of_[one], i = one - blocks_[k].start, j = other - blocks_[k].start;
-  problem.Q.block(k)(i, j) += value;
-  problem.Q.block(k)(j, i) += value;
+void EnergyLayout::add(contact::ContactProblem& problem, int row, int column, double value) const {
+  const int k = block_of_[row], start = blocks_[k].start;
+  problem.Q.block(k)(row - start, column - start) += value;
 }
 
 EnergyLayout first_order_layout(const scene::Scene& scene, bool with_objects) {
@@ -92,12 +86,9 @@ void add_springs(const StepStart& start, const EnergyLayout& layout, contact::Co
 void add_joint_springs(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem) {
   for (const scene::JointSpring& spring : start.scene.springs()) {
     const double k = spring.stiffness, off = spring.at(start.q()) - start.q()(spring.q);
-    layout.add_diagonal(problem, spring.v, k);
+    visit_stiffness(spring, [&](int row, int column, double value) { layout.add(problem, row, column, value); });
     problem.b(spring.v) -= k * off;
-    if (spring.leader_v < 0) continue;
-    layout.add_diagonal(problem, spring.leader_v, spring.ratio * spring.ratio * k);
-    layout.add_off_diagonal(problem, spring.v, spring.leader_v, -spring.ratio * k);
-    problem.b(spring.leader_v) += spring.ratio * k * off;
+    if (spring.leader_v >= 0) problem.b(spring.leader_v) += spring.ratio * k * off;
   }
 }
 

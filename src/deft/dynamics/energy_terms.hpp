@@ -38,10 +38,12 @@ class EnergyLayout {
   int num_blocks() const { return static_cast<int>(blocks_.size()); }  // blocks of Q
   const Range& block(int k) const { return blocks_[k]; }               // velocities of block k
   int block_of(int velocity) const { return block_of_[velocity]; }     // index of its block, −1: in none
+  /// Adds to one entry. @pre a block holds both velocities.
+  void add(contact::ContactProblem& problem, int row, int column, double value) const;
   /// Adds to one diagonal entry. @pre a block holds `velocity`.
-  void add_diagonal(contact::ContactProblem& problem, int velocity, double value) const;
-  /// Adds to the two entries of a pair. @pre a block holds both.
-  void add_off_diagonal(contact::ContactProblem& problem, int one, int other, double value) const;
+  void add_diagonal(contact::ContactProblem& problem, int velocity, double value) const {
+    add(problem, velocity, velocity, value);
+  }
 
  private:
   std::vector<Range> blocks_;
@@ -57,6 +59,17 @@ EnergyLayout second_order_layout(const scene::Scene& scene);
 /// Drives of the robots: springs ½(u − q_a − δ_a)ᵀK_a(u − q_a − δ_a):  Q += K_a,  b −= K_a(u − q_a);  forces −uᵀδ_a:  b
 /// −= u.
 void add_springs(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem);
+
+/// Calls action(row, column, value) for the entries of k c cᵀ, the stiffness of a spring (add_joint_springs).
+template <typename Action>
+void visit_stiffness(const scene::JointSpring& spring, Action action) {
+  const double pull = spring.ratio * spring.stiffness;
+  action(spring.v, spring.v, spring.stiffness);
+  if (spring.leader_v < 0) return;
+  action(spring.leader_v, spring.leader_v, spring.ratio * pull);
+  action(spring.v, spring.leader_v, -pull);
+  action(spring.leader_v, spring.v, -pull);
+}
 
 /// Springs of joints and of couplings, ½k(ratio·q⁺_leader + offset − q⁺)²: with c = ratio·e_leader − e and r what the
 /// start is off,  Q += k c cᵀ,  b += k r c.

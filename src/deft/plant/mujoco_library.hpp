@@ -20,9 +20,9 @@ struct MujocoLibrary {
 #define DEFT_MUJOCO_FUNCTIONS(X)                                                                                      \
   X(mj_version) X(mj_versionString) X(mju_setLogHandler) X(mju_error) X(mj_makeSpec) X(mj_deleteSpec) X(mj_compile)   \
   X(mjs_getError) X(mjs_findBody) X(mjs_addBody) X(mjs_addFreeJoint) X(mjs_addJoint) X(mjs_addGeom) X(mjs_addMesh)    \
-  X(mjs_addPair) X(mjs_addEquality) X(mjs_addActuator) X(mjs_setName) X(mjs_setString) X(mjs_setFloat) X(mj_deleteModel) X(mj_makeData)  \
-  X(mj_deleteData) X(mj_resetData) X(mj_name2id) X(mj_step1) X(mj_step2) X(mj_mulM) X(mj_contactForce)                \
-  X(mj_objectVelocity)
+  X(mjs_addPair) X(mjs_addEquality) X(mjs_addActuator) X(mjs_setName) X(mjs_setString) X(mjs_setFloat)                \
+  X(mj_deleteModel) X(mj_makeData) X(mj_deleteData) X(mj_resetData) X(mj_name2id) X(mj_step1) X(mj_step2) X(mj_mulM)  \
+  X(mj_contactForce) X(mj_objectVelocity)
 #define DEFT_MUJOCO_POINTER(name) decltype(&::name) name = nullptr;
   DEFT_MUJOCO_FUNCTIONS(DEFT_MUJOCO_POINTER)
 #undef DEFT_MUJOCO_POINTER

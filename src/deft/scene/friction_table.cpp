@@ -173,7 +173,7 @@ PairFriction FrictionTable::pair(int a, int b) const {
     value.ellipsoid = *ellipsoid_;
   }
   value.mu = combine(mu_[a], mu_[b]);
-  if (!value.patch) set_torsion(std::max(torsion_[a], torsion_[b]), value);
+  set_torsion(std::max(torsion_[a], torsion_[b]), value);
   if (is_round_[a] != 0 || is_round_[b] != 0) value.rolling = rolling_;
   return value;
 }

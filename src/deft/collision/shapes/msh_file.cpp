@@ -2,10 +2,8 @@
 
 #include <fmt/core.h>
 
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>

@@ -25,11 +25,8 @@ VectorXd inertial_force(const EnergyPoint& at, const scene::Object& object) {
     VectorXd force = Q.block(k) * at.delta.segment(object.first_v, object.nv);
     for (const scene::JointSpring& spring : at.scene.springs()) {
       if (spring.v < object.first_v || spring.v >= object.first_v + object.nv) continue;
-      const bool is_led = spring.leader_v >= 0;
-      const double pull =
-          spring.stiffness * (spring.ratio * (is_led ? at.delta(spring.leader_v) : 0.0) - at.delta(spring.v));
-      force(spring.v - object.first_v) += pull;
-      if (is_led) force(spring.leader_v - object.first_v) -= spring.ratio * pull;
+      visit_stiffness(
+          spring, [&](int row, int column, double value) { force(row - object.first_v) -= value * at.delta(column); });
     }
     return force;
   }
@@ -126,14 +123,8 @@ void EnergyDifferentiator::jacobians(const EnergyPoint& at, MatrixXd& by_q, Matr
     for (int i = 0; i < robot.nu; ++i) by_q(robot.v(i), robot.v(i)) += robot.stiffness(i);
     if (step.robot_gravity) by_q.middleRows(robot.first_v, robot.nv) -= gravity.middleRows(robot.first_v, robot.nv);
   }
-  for (const scene::JointSpring& spring : scene.springs()) {
-    const double k = spring.stiffness, pull = spring.ratio * k;
-    by_q(spring.v, spring.v) += k;
-    if (spring.leader_v < 0) continue;
-    by_q(spring.leader_v, spring.leader_v) += spring.ratio * pull;
-    by_q(spring.v, spring.leader_v) -= pull;
-    by_q(spring.leader_v, spring.v) -= pull;
-  }
+  for (const scene::JointSpring& spring : scene.springs())
+    visit_stiffness(spring, [&](int row, int column, double value) { by_q(row, column) += value; });
   for (const scene::Object& object : scene.objects())
     by_q.middleRows(object.first_v, object.nv) -= gravity.middleRows(object.first_v, object.nv);
   if (at.second_order()) {

@@ -231,7 +231,8 @@ std::vector<ModelReader::Segment> ModelReader::segments(const std::vector<Placed
     std::string name = values_.text(joint, "name");
     if (name.empty()) name = unnamed++ == 0 ? body + "_joint" : fmt::format("{}_joint_{}", body, unnamed);
     const int type = tag == "freejoint" ? 0 : values_.keyword(joint, "type", {"free", "ball", "slide", "hinge"}, 3);
-    if (tag == "joint") warn_of_unread(joint, name, type >= 2);
+    if (tag == "joint" && type < 2) warn_of_unread(joint, name, "stiffness");
+    if (tag == "joint") warn_of_unread(joint, name, "frictionloss");
     if (type >= 2) {
       add_axis(part, joint, name, type == 3, chain);
       continue;
@@ -304,13 +305,11 @@ void ModelReader::read_spring(const Element& joint, const std::string& name, boo
                     "joints have curved springs, of which the straight part alone is read");
 }
 
-void ModelReader::warn_of_unread(const Element& joint, const std::string& name, bool has_spring) const {
-  for (const char* attribute : {"stiffness", "frictionloss"}) {
-    const auto read = values_.numbers(joint, attribute, 1, 3);
-    if (!read || read->front() == 0 || (has_spring && attribute == std::string_view("stiffness"))) continue;
+void ModelReader::warn_of_unread(const Element& joint, const std::string& name, const char* attribute) const {
+  const auto read = values_.numbers(joint, attribute, 1, 3);
+  if (read && read->front() != 0)
     values_.warning(joint, fmt::format("joint '{}': {} is not read", name, attribute),
                     fmt::format("joints state {}, which is not read", attribute));
-  }
 }
 
 // --------------------------------------------------------------------------------------------------------- contacts

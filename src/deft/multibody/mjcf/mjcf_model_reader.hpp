@@ -51,7 +51,7 @@ class ModelReader {
                 std::vector<Segment>& segments);
   void read_limits(const Element& joint, bool is_hinge, JointAxisSpec& axis) const;
   void read_spring(const Element& joint, const std::string& name, bool is_hinge, JointAxisSpec& axis) const;
-  void warn_of_unread(const Element& joint, const std::string& name, bool has_spring) const;
+  void warn_of_unread(const Element& joint, const std::string& name, const char* attribute) const;
   void read_contacts();
   void read_actuators();
   void read_actuator(const Element& element);

@@ -168,12 +168,13 @@ void SegmentProgram::expand(const SegmentMotion& motion, std::span<const LinearS
     for (Eigen::Index w = 0; w < count; ++w) {
       const LinearStep& step = steps[to_size(w) * knots + t];
       stage.A.block(w * rows, w * rows, rows, rows) = step.A(objects_, objects_);
-      stage.A.block(w * rows, count * rows, rows, nu) = by_joints(scene, step.A)(objects_, Eigen::all);
+      const Eigen::MatrixXd A_joints = by_joints(scene, step.A);
+      stage.A.block(w * rows, count * rows, rows, nu) = A_joints(objects_, Eigen::all);
+      if (w == 0) stage.A.block(count * rows, count * rows, nu, nu) = A_joints(joints, Eigen::all);
       stage.B.middleRows(w * rows, rows) = step.B(objects_, Eigen::all);
     }
     const LinearStep& first = steps[t];
     stage.A.block(count * rows, 0, nu, rows) = first.A(joints, objects_);
-    stage.A.block(count * rows, count * rows, nu, nu) = by_joints(scene, first.A)(joints, Eigen::all);
     stage.B.bottomRows(nu) = first.B(joints, Eigen::all);
     stage.c = -stage.B * u;
     stage.Q.setZero(nx, nx);
