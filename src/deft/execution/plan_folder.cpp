@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "deft/core/hash.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/step_model.hpp"
@@ -20,7 +21,7 @@ PlanFolder::PlanFolder(const std::string& folder, const scene::Scene& scene, con
     : folder_(folder),
       scene_(scene),
       run_{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), version},
-      header_{goal, std::string(to_string(scene.settings().step.model)), io::text_hash(scene.spec().merged_yaml), 0,
+      header_{goal, std::string(to_string(scene.settings().step.model)), hash_text(fnv1a(scene.spec().merged_yaml)), 0,
               scene.settings().plan.kappa},
       model_(dynamics::make_step_model(scene)),
       state_(scene.make_state()) {

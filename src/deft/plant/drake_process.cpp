@@ -2,25 +2,18 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <chrono>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
+#include "deft/core/process.hpp"
 #include "deft/plant/drake_plant.hpp"
-
-extern char** environ;
 
 namespace deft::plant {
 namespace {
@@ -28,61 +21,16 @@ namespace {
 constexpr const char* kInstallDrake =
     "install it with 'python3 -m venv .venv-bench && .venv-bench/bin/python -m pip install drake==1.51.*' or set "
     "DEFT_DRAKE_PYTHON to a Python interpreter that has it";
-constexpr const char* kHasDrake = "import importlib.util, sys; sys.exit(importlib.util.find_spec('pydrake') is None)";
-constexpr auto kPatience = std::chrono::seconds(2);  // until a child that should end is ended
+constexpr double kPatience = 2;  // [s] until a child that should end is ended
 constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 constexpr long kLastWords = 2000;  // characters of what a dead process wrote
-
-/// Runs a program with these arguments. @param in, out, errors  what its standard streams become; −1: nothing.
-/// @returns its id, −1 if it could not be started.
-int spawn(const std::vector<std::string>& command, int in, int out, int errors) {
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  for (const auto& [stream, target] : {std::pair{in, 0}, {out, 1}, {errors, 2}}) {
-    if (stream >= 0)
-      posix_spawn_file_actions_adddup2(&actions, stream, target);
-    else
-      posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_RDWR, 0);
-  }
-  pid_t pid = -1;
-  const int failed = posix_spawnp(&pid, words[0], &actions, nullptr, words.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  return failed == 0 ? pid : -1;
-}
-
-/// Waits for the end of a process; ends it after kPatience. @returns its exit status, −1 if a signal ended it.
-int wait_for(int pid, bool for_ever) {
-  const auto until = std::chrono::steady_clock::now() + kPatience;
-  int status = 0;
-  while (waitpid(pid, &status, for_ever ? 0 : WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > until) kill(pid, SIGKILL);
-    usleep(2000);
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-bool has_drake(const std::string& python) {
-  const int pid = spawn({python, "-c", kHasDrake}, -1, -1, -1);
-  return pid > 0 && wait_for(pid, true) == 0;
-}
 
 [[noreturn]] void refuse(const std::string& what) { throw InputError({}, fmt::format("plant drake: {}", what)); }
 
 }  // namespace
 
 std::string find_drake_python() {
-  const char* const named = std::getenv("DEFT_DRAKE_PYTHON");
-  if (named != nullptr && *named != '\0') {
-    if (has_drake(named)) return named;
-    refuse(fmt::format("DEFT_DRAKE_PYTHON is '{}', which has no package pydrake; {}", named, kInstallDrake));
-  }
-  std::error_code error;
-  if (std::filesystem::exists(DEFT_BENCH_PYTHON, error) && has_drake(DEFT_BENCH_PYTHON)) return DEFT_BENCH_PYTHON;
-  if (has_drake("python3")) return "python3";
-  refuse(fmt::format("Drake is not there (looked in {} and python3); {}", DEFT_BENCH_PYTHON, kInstallDrake));
+  return find_python("pydrake", "DEFT_DRAKE_PYTHON", DEFT_BENCH_PYTHON, std::string("plant drake: ") + kInstallDrake);
 }
 
 DrakeInstallation find_drake() {
@@ -95,7 +43,7 @@ DrakeInstallation find_drake() {
   while (read(pipe_ends[0], &c, 1) == 1)
     if (c != '\n') found.version += c;
   close(pipe_ends[0]);
-  if (pid < 0 || wait_for(pid, true) != 0)
+  if (pid < 0 || wait_for_end(pid) != 0)
     refuse(fmt::format("'{}' has pydrake but cannot load it; {}", found.python, kInstallDrake));
   return found;
 }
@@ -115,7 +63,7 @@ DrakeProcess::DrakeProcess(const std::string& python) : python_(python) {
 
 DrakeProcess::~DrakeProcess() {
   close(socket_);
-  wait_for(pid_, false);
+  wait_for_end(pid_, kPatience);
   close(errors_);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "deft/collision/decomposition/split_meshes.hpp"
 #include "deft/scene/actors.hpp"
 #include "deft/scene/collision_filter.hpp"
 #include "deft/scene/command_table.hpp"
@@ -147,6 +148,7 @@ Scene Scene::build(SceneSpec spec, Diagnostics& diagnostics) {
   world->spec = std::move(static_cast<WorldSpec&>(spec));
   World& w = *world;
   Impl& s = *impl;
+  for (multibody::ModelSpec& m : w.spec.world.models) collision::split_meshes(m, diagnostics);
   w.model = multibody::Model::build(w.spec.world, diagnostics);
   const multibody::Model& model = *w.model;
   s.resolve_actors(diagnostics);

@@ -117,10 +117,13 @@ struct Builder {
       set_hull(make_convex_hull(mesh.vertices));
       info.mesh_volume = mesh.volume;
       info.hull_volume = volume(shape.core);
-      if (info.hull_volume > kInflationWarning * info.mesh_volume) {
+      if (!spec.is_convex && info.hull_volume > kInflationWarning * info.mesh_volume) {
         report.warning(
-            fmt::format("mesh '{}' collides as its convex hull ({} vertices), whose volume is {:.3g} times the mesh's",
-                        spec.path, info.hull_vertices, info.hull_volume / info.mesh_volume),
+            fmt::format(
+                "mesh '{0}' collides as its convex hull ({1} vertices), whose volume is {2:.3g} times the mesh's; "
+                "'deft model convex {0} --out DIR' makes convex parts of it, 'decompose: true' in a scene does so on "
+                "the way",
+                spec.path, info.hull_vertices, info.hull_volume / info.mesh_volume),
             "meshes collide as their convex hulls, which are larger");
       }
     } catch (const std::exception& error) {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "deft/core/diagnostics.hpp"
+#include "deft/core/hash.hpp"
 #include "deft/core/index.hpp"
 #include "deft/io/problems/complementarity_file.hpp"
 #include "deft/io/problems/delassus_file.hpp"
@@ -37,13 +38,6 @@ std::string stem(const std::string& path) {
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
   }
   return name;
-}
-
-/// Identity for warm starts along a sequence of files: a hash (FNV-1a) of the contact's label.
-std::uint64_t identity(const std::string& label) {
-  std::uint64_t hash = 14695981039346656037ull;
-  for (const char c : label) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  return hash;
 }
 
 /// The kind of a file whose format and version are right.
@@ -75,7 +69,7 @@ void read_contact(const JsonField& field, LabelCounts& seen, ContactProgram& pro
   if (law.mu < 0) mu->fail(fmt::format("must not be negative, found {}", law.mu));
   if (const auto label = field.find("label")) {
     const std::string text = label->text();
-    law.id = identity(fmt::format("{}#{}", text, seen[text]++));
+    law.id = fnv1a(fmt::format("{}#{}", text, seen[text]++));
   }
   if (const auto compliance = field.find("compliance")) {
     law.compliance = compliance->number();

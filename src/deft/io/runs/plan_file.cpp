@@ -166,10 +166,4 @@ std::string plan_overlay(const planning::Plan& plan, const std::vector<std::stri
   return text;
 }
 
-std::string text_hash(const std::string& text) {
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
-}
-
 }  // namespace deft::io

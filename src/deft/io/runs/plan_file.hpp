@@ -14,7 +14,7 @@ namespace deft::io {
 
 /// How a plan was made: attributes of /plan.
 struct PlanHeader {
-  std::string goal, model, scene_hash;  // names of goal and step model; text_hash of the merged scene
+  std::string goal, model, scene_hash;  // names of goal and step model; hash_text of the merged scene
   std::uint64_t seed = 0;               // of the search
   double kappa = 0;                     // [1/J], of the gradients; the states are exact
 };
@@ -73,8 +73,5 @@ std::optional<PlanHeader> read_plan_header(const std::string& path);
 /// The plan's commands as a scene overlay, with the step length and the exact contact it was checked with: `deft sim
 /// SCENE --with plan.yaml` simulates it. @param names_u "robot/joint".
 std::string plan_overlay(const planning::Plan& plan, const std::vector<std::string>& names_u);
-
-/// FNV-1a of a text, 16 hexadecimal digits.
-std::string text_hash(const std::string& text);
 
 }  // namespace deft::io

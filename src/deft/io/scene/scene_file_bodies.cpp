@@ -165,8 +165,20 @@ bool add_shape(const YamlNode& node, SceneReading& scene, LinkSpec& link) {
   return true;
 }
 
-/// mass, com and inertia; what is left out is that of a uniform solid of the shapes, taken about `com`.
-std::optional<InertialSpec> read_inertial(const YamlNode& node, const YamlReader& read, const LinkSpec& link) {
+/// Leaves the inertia of shapes with meshes among them to those who read meshes. @returns false if one has no solid.
+bool leave_to_shapes(double mass, ModelSpec& model) {
+  LinkSpec& link = model.links.front();
+  for (const GeometrySpec& geometry : link.collisions) {
+    if (std::holds_alternative<HalfSpaceSpec>(geometry.shape)) return false;
+    link.solids.push_back({.shape = geometry.shape, .X_LG = geometry.X_LG, .where = geometry.where});
+  }
+  model.inertia_rules.total_mass = mass;
+  return true;
+}
+
+/// mass, com and inertia; what is left out is that of a uniform solid of the shapes, taken about `com`. Nothing if
+/// there is no mass, or if it is left to the shapes.
+std::optional<InertialSpec> read_inertial(const YamlNode& node, const YamlReader& read, ModelSpec& model) {
   const YamlNode* mass_node = node.find("mass");
   const YamlNode* inertia_node = node.find("inertia");
   const YamlNode* com_node = node.find("com");
@@ -178,7 +190,7 @@ std::optional<InertialSpec> read_inertial(const YamlNode& node, const YamlReader
   const auto mass = read.number(*mass_node, "mass", kNotNegative);
   const auto com = com_node != nullptr ? read.vector3(*com_node, "com") : std::nullopt;
   if (!mass || (com_node != nullptr && !com)) return std::nullopt;
-  const auto solid = collision::solid_inertia(link.collisions, *mass);
+  const auto solid = collision::solid_inertia(model.links.front().collisions, *mass);
   InertialSpec inertial = solid.value_or(InertialSpec{});
   inertial.mass = *mass;
   if (com) {
@@ -187,7 +199,13 @@ std::optional<InertialSpec> read_inertial(const YamlNode& node, const YamlReader
     inertial.p_LCom = *com;
   }
   if (inertia_node == nullptr) {
-    if (!solid) read.error(*mass_node, "inertia is needed: it cannot be computed for a mesh or a half-space");
+    if (solid) return inertial;
+    if (com)
+      read.error(*com_node, "inertia is needed: about a com of its own it is not computed for a mesh or a half-space");
+    else if (*mass > 0 && leave_to_shapes(*mass, model))
+      return std::nullopt;
+    else
+      read.error(*mass_node, "inertia is needed: it cannot be computed for a half-space, nor for a mesh without mass");
     return inertial;
   }
   const bool six = inertia_node->is_list() && inertia_node->items.size() == 6;
@@ -222,7 +240,7 @@ void read_body(const YamlNode& node, SceneReading& scene, ModelSpec& model) {
   if (!read.map(node, fmt::format("body '{}'", model.name), kBodyKeys)) return;
   LinkSpec& link = model.links.front();
   add_shapes(node, scene, link);
-  link.inertial = read_inertial(node, read, link);
+  link.inertial = read_inertial(node, read, model);
   if (const YamlNode* pose = node.find("pose"))
     model.X_WModel = read.pose(*pose, "pose").value_or(RigidTransform::Identity());
   if (const YamlNode* limit_surface = node.find("limit_surface")) read_limit_surface(*limit_surface, model.name, scene);
@@ -264,6 +282,7 @@ void read_bodies(const YamlNode& bodies, SceneReading& scene) {
     model.links[0].name = entry.key;
     model.links[0].where = entry.where;
     read_body(entry.value, scene, model);
+    if (scene.diagnostics.error_count() == errors_before) scene.files.weigh(model, scene.diagnostics);
     if (scene.diagnostics.error_count() > errors_before) {
       scene.unreadable.insert(entry.key);
       hold_still(model);

@@ -17,6 +17,8 @@ using Eigen::Vector3d;
 constexpr std::array<std::string_view, 8> kShapeWords{"sphere",    "box",        "capsule", "cylinder",
                                                       "ellipsoid", "half_space", "prism",   "mesh"};
 
+constexpr NumberRange kConcavity{.lower = 0.01, .text = "a number from 0.01 to 1", .upper = 1};
+
 double cross(const Vector2d& a, const Vector2d& b) { return a.x() * b.y() - a.y() * b.x(); }
 
 /// The value of a key that must be there.
@@ -90,8 +92,31 @@ std::optional<ShapeSpec> read_prism(const YamlNode& node, const YamlReader& read
   return prism;
 }
 
+/// true, false, or {parts, concavity}. @returns whether it could be read.
+bool read_decompose(const YamlNode& node, MeshSpec& mesh, const YamlReader& read) {
+  if (node.is_scalar()) {
+    const auto yes = read.boolean(node, "mesh decompose");
+    if (yes && *yes) mesh.decompose = DecompositionSpec{};
+    return yes.has_value();
+  }
+  if (!read.map(node, "mesh decompose", {"parts", "concavity"})) return false;
+  DecompositionSpec how;
+  if (const YamlNode* parts = node.find("parts")) {
+    const auto count = read.integer(*parts, "mesh decompose parts", 1);
+    if (!count) return false;
+    how.parts = *count;
+  }
+  if (const YamlNode* concavity = node.find("concavity")) {
+    const auto value = read.number(*concavity, "mesh decompose concavity", kConcavity);
+    if (!value) return false;
+    how.concavity = *value;
+  }
+  mesh.decompose = how;
+  return true;
+}
+
 std::optional<ShapeSpec> read_mesh(const YamlNode& node, const YamlReader& read) {
-  if (!read.map(node, "mesh", {"file", "scale"})) return std::nullopt;
+  if (!read.map(node, "mesh", {"file", "scale", "decompose"})) return std::nullopt;
   const YamlNode* file = required(node, "file", "mesh", read);
   const auto path = file != nullptr ? read.text(*file, "mesh file") : std::nullopt;
   if (!path) return std::nullopt;
@@ -103,6 +128,9 @@ std::optional<ShapeSpec> read_mesh(const YamlNode& node, const YamlReader& read)
     if (!three) return std::nullopt;
     mesh.scale = *three;
   }
+  if (const YamlNode* decompose = node.find("decompose");
+      decompose != nullptr && !read_decompose(*decompose, mesh, read))
+    return std::nullopt;
   return mesh;
 }
 

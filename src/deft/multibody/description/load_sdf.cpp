@@ -62,6 +62,7 @@ class SdfReader final : public ModelReader {
   Eigen::Vector3d lengths(const XMLElement& shape, const char* tag) override;
   std::optional<MeshSpec> mesh(const XMLElement& element, bool is_collision) override;
   std::optional<ShapeSpec> own_shape(const XMLElement& element, const std::string& type) override;
+  void optimization(const XMLElement& element, MeshSpec& mesh);
 
   SdfPose pose(const XMLElement& owner);
   void list_frames(const XMLElement& model);
@@ -204,13 +205,35 @@ std::optional<ShapeSpec> SdfReader::own_shape(const XMLElement& element, const s
 }
 
 std::optional<MeshSpec> SdfReader::mesh(const XMLElement& element, bool is_collision) {
-  xml_.warn_of_others(element, {"uri", "scale", "drake:declare_convex"});
+  xml_.warn_of_others(element, {"uri", "scale", "drake:declare_convex", "convex_decomposition"});
   const XMLElement* uri = xml_.only_child(element, "uri");
   if (uri == nullptr) {
     xml_.error(element, "<mesh> needs a <uri>");
     return std::nullopt;
   }
-  return xml_.mesh(*uri, xml_.text(*uri), vector(element, "scale", Eigen::Vector3d::Ones()), is_collision);
+  auto mesh = xml_.mesh(*uri, xml_.text(*uri), vector(element, "scale", Eigen::Vector3d::Ones()), is_collision);
+  if (mesh && is_collision) optimization(element, *mesh);
+  return mesh;
+}
+
+/// What the mesh collides as: `optimization`, <convex_decomposition> and Drake's word for convex meshes.
+void SdfReader::optimization(const XMLElement& element, MeshSpec& mesh) {
+  mesh.is_convex = xml_.only_child(element, "drake:declare_convex") != nullptr;
+  const std::string how = attribute_or(element, "optimization", "");
+  if (how == "convex_hull") mesh.is_convex = true;
+  if (how == "convex_decomposition") {
+    mesh.decompose = DecompositionSpec{.parts = 16};  // SDFormat's own default
+    if (const XMLElement* settings = xml_.only_child(element, "convex_decomposition")) {
+      xml_.warn_of_others(*settings, {"max_convex_hulls"});
+      const double parts = number(*settings, "max_convex_hulls", mesh.decompose->parts);
+      if (!(parts >= 1 && parts <= 1000))
+        xml_.error(*settings, fmt::format("<max_convex_hulls> {} must be from 1 to 1000", parts));
+      else
+        mesh.decompose->parts = static_cast<int>(parts);
+    }
+  } else if (!how.empty() && how != "convex_hull") {
+    xml_.error(element, fmt::format("<mesh> optimization '{}': valid are convex_hull, convex_decomposition", how));
+  }
 }
 
 /// <drake:proximity_properties> and <surface><friction><ode><mu>.

@@ -120,7 +120,9 @@ std::optional<ShapeSpec> UrdfReader::own_shape(const XMLElement& element, const 
 
 std::optional<MeshSpec> UrdfReader::mesh(const XMLElement& element, bool is_collision) {
   const Eigen::Vector3d scale = xml_.vector_attribute(element, "scale").value_or(Eigen::Vector3d::Ones());
-  return xml_.mesh(element, xml_.required_attribute(element, "filename"), scale, is_collision);
+  auto mesh = xml_.mesh(element, xml_.required_attribute(element, "filename"), scale, is_collision);
+  if (mesh) mesh->is_convex = element.FirstChildElement("drake:declare_convex") != nullptr;
+  return mesh;
 }
 
 /// The colour of a <material>, which may be defined here, or elsewhere under the same name.

@@ -2,6 +2,7 @@
 // Geometry as files state it: plain data. `collision` builds shapes from it, the viewer draws it.
 
 #include <Eigen/Core>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -38,10 +39,17 @@ struct PrismSpec {
   std::vector<Eigen::Vector2d> vertices;  // [m]
   double height = 0;                      // [m]
 };
-/// A mesh in a file (STL, OBJ, DAE).
+/// How a concave mesh becomes a union of convex parts.
+struct DecompositionSpec {
+  int parts = 0;            // at most so many ≥ 1; 0: as many as the concavity asks for
+  double concavity = 0.05;  // of a part that is not cut again, in (0, 1]: the mesh is scaled to a cube of edge 2 for it
+};
+/// A mesh in a file (STL, OBJ, DAE). It collides as its convex hull unless it is decomposed.
 struct MeshSpec {
-  std::string path;                // resolved
-  Eigen::Vector3d scale{1, 1, 1};  // of the file's coordinates, along x, y, z; the result is in metres
+  std::string path;                              // resolved
+  Eigen::Vector3d scale{1, 1, 1};                // of the file's coordinates, along x, y, z; the result is in metres
+  std::optional<DecompositionSpec> decompose{};  // collides as a union of convex parts
+  bool is_convex = false;                        // or is meant to be: nothing is said where its hull is larger
 };
 
 /// Any of them.

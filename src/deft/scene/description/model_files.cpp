@@ -21,9 +21,11 @@ std::optional<multibody::ModelSpec> ModelFiles::load(const std::string& path, Di
   std::optional<multibody::ModelSpec> model = multibody::load_model(path, packages_, diagnostics);
   if (!model) return model;
   const int before = diagnostics.error_count();
-  collision::weigh(*model, diagnostics);
+  weigh(*model, diagnostics);
   if (diagnostics.error_count() > before) return std::nullopt;
   return model;
 }
+
+void ModelFiles::weigh(multibody::ModelSpec& model, Diagnostics& diagnostics) { collision::weigh(model, diagnostics); }
 
 }  // namespace deft::scene

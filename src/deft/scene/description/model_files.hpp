@@ -27,6 +27,8 @@ class ModelFiles {
   Place find(const std::string& uri, const std::string& speaking_file) const;
   /// Reads a model file (multibody::load_model). Problems go to `diagnostics`. @returns nothing after an error.
   std::optional<multibody::ModelSpec> load(const std::string& path, Diagnostics& diagnostics) const;
+  /// Computes what a model leaves to its geometries (collision::weigh).
+  static void weigh(multibody::ModelSpec& model, Diagnostics& diagnostics);
 
  private:
   multibody::PackageMap packages_;

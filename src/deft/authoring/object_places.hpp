@@ -1,0 +1,31 @@
+#pragma once
+// Free objects moved about in a configuration. Internal to the module.
+
+#include <Eigen/Core>
+#include <vector>
+
+#include "deft/scene/scene.hpp"
+
+namespace deft::authoring {
+
+/// Puts a free object somewhere. @pre the object's first body is free: seven coordinates.
+void place(const scene::Scene& scene, int object, const RigidTransform& X_WB, Eigen::VectorXd& q);
+/// Where it is. Likewise.
+RigidTransform place_of(const scene::Scene& scene, int object, const Eigen::VectorXd& q);
+
+/// The least gap [m] between the object and all else, or, with `ground_only`, what is fixed; `limit` if nothing is
+/// nearer.
+double gap_around(const scene::Scene& scene, scene::SceneState& state, int object, double limit, bool ground_only);
+/// The least gap [m] of the robot's bodies against anything; `limit` likewise.
+double gap_of_bodies(const scene::Scene& scene, scene::SceneState& state, const std::vector<int>& bodies, double limit);
+
+/// Lets an object down from where it is in `q` until it nearly touches something (0.1 mm), never through it.
+/// @returns whether it met anything.
+bool let_down(const scene::Scene& scene, scene::SceneState& state, int object, bool ground_only, Eigen::VectorXd& q);
+
+/// Half the extent of an object's geometries along the world's axes [m] and their middle in the frame of its body, from
+/// points of their surfaces, with the rotation R_WB.
+struct Extent { Eigen::Vector3d middle_B = Eigen::Vector3d::Zero(), half = Eigen::Vector3d::Zero(); };
+Extent extent_of(const scene::Scene& scene, int object, const Eigen::Matrix3d& R_WB);
+
+}  // namespace deft::authoring

@@ -1,0 +1,286 @@
+#include "deft/authoring/placement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numbers>
+
+#include "deft/authoring/object_places.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/step_model.hpp"
+#include "deft/math/random.hpp"
+#include "deft/math/small_dense.hpp"
+
+namespace deft::authoring {
+namespace {
+
+using Eigen::Matrix3d;
+using Eigen::Vector3d;
+using Eigen::VectorXd;
+using scene::Scene;
+
+constexpr int kSettlingSteps = 30;
+constexpr double kStill = 1e-3;    // [m] that an object may move over the last five of them
+constexpr double kTiltCost = 0.1;  // [m/rad] that an object turned since it was let down
+constexpr double kOffCost = 0.5;   // of an object that lies aside of the middle of the tips
+constexpr double kMaySink = 0.04;  // [m] that it may go down into the hand
+constexpr int kClosingSteps = 20;
+constexpr double kNearAxis = 0.9;  // cosine
+constexpr double kBeside = 0.05;   // [m] between objects, and between the tip of an arm and the first
+constexpr double kReachShare = 0.6;
+constexpr int kReachSamples = 500, kArmStarts = 40, kArmIterations = 200;
+constexpr double kClear = 2e-3;  // [m] of a start against everything
+
+VectorXd commands_at(const Scene& scene, const VectorXd& q) {
+  VectorXd u(scene.nu());
+  for (int i = 0; i < scene.nu(); ++i) u[i] = q[scene.command_coordinates()[to_size(i)]];
+  return u;
+}
+
+/// The middle of the tips.
+Vector3d middle_of_tips(const Scene& scene, scene::SceneState& state, const RobotFacts& facts, const VectorXd& q) {
+  scene.update(q, state);
+  Vector3d sum = Vector3d::Zero();
+  for (const int tip : facts.tips) sum += middle_of(scene, state, tip);
+  return sum / static_cast<double>(facts.tips.size());
+}
+
+/// Objects from `first` on stand on the ground in a row along y at distance x, far enough from each other.
+void stand_beside(const Scene& scene, scene::SceneState& state, int first, double x, double y, VectorXd& q) {
+  for (int object = first; object < static_cast<int>(scene.objects().size()); ++object) {
+    const Extent extent = extent_of(scene, object, Matrix3d::Identity());
+    y += extent.half.y();
+    place(scene, object, make_transform(Matrix3d::Identity(), Vector3d(x, y, 2 * extent.half.norm()) - extent.middle_B),
+          q);
+    let_down(scene, state, object, true, q);
+    y += extent.half.y() + kBeside;
+  }
+}
+
+/// Steps with the commands held. @returns how far the first object moved over the last five; infinity after a failure.
+double settle(const Scene& scene, dynamics::StepModel& model, int steps, const VectorXd& u, VectorXd& q) {
+  model.reset();
+  dynamics::StepResult result;
+  double moved = INFINITY;
+  Vector3d before = Vector3d::Zero();
+  for (int k = 0; k < steps; ++k) {
+    if (k == steps - 5) before = place_of(scene, 0, q).translation();
+    model.step(q, u, result);
+    if (!solvers::usable(result.status)) return INFINITY;
+    q = result.q_next;
+    moved = (place_of(scene, 0, q).translation() - before).norm();
+  }
+  return moved;
+}
+
+/// Commands the fingers from straight to a share of the way to the middle of their limits; they stop where they touch.
+/// @returns whether all steps could be made.
+bool close_fingers(dynamics::StepModel& model, const Scene& scene, const RobotFacts& facts, double closed,
+                   VectorXd& q) {
+  model.reset();
+  dynamics::StepResult result;
+  for (int k = 1; k <= kClosingSteps; ++k) {
+    const double share = closed * k / kClosingSteps;
+    model.step(q, commands_at(scene, facts.q_straight + share * (facts.q_middle - facts.q_straight)), result);
+    if (!solvers::usable(result.status)) return false;
+    q = result.q_next;
+  }
+  return true;
+}
+
+/// The middle of what of a hand does not move, or of all of it.
+Vector3d middle_of_palm(const Scene& scene, const scene::SceneState& state, const RobotFacts& facts) {
+  Vector3d sum = Vector3d::Zero(), sum_of_all = Vector3d::Zero();
+  int count = 0;
+  for (const int body : facts.bodies) {
+    const Vector3d middle = middle_of(scene, state, body);
+    sum_of_all += middle / static_cast<double>(facts.bodies.size());
+    if (!scene.model().columns(body).empty()) continue;
+    sum += middle;
+    ++count;
+  }
+  return count > 0 ? Vector3d(sum / count) : sum_of_all;
+}
+
+/// Mean distance of the fingertips from the first object.
+double distance_of_tips(const Scene& scene, scene::SceneState& state, const RobotFacts& facts, const VectorXd& q) {
+  scene.update(q, state);
+  const auto geometries = scene.collision_world().geometries();
+  const auto& object = scene.model().models()[to_size(scene.objects()[0].model)].bodies;
+  double sum = 0;
+  for (const int tip : facts.tips) {
+    double least = INFINITY;
+    for (std::size_t a = 0; a < geometries.size(); ++a)
+      for (std::size_t b = 0; b < geometries.size(); ++b)
+        if (geometries[a].body == tip && geometries[b].body == object.front())
+          least = std::min(
+              least,
+              scene.collision_world().signed_distance(static_cast<int>(a), static_cast<int>(b), state.X_WB()).gap);
+    sum += least;
+  }
+  return sum / static_cast<double>(facts.tips.size());
+}
+
+/// The joints of an arm with which its tip is at `target`, from q; clamped to the limits.
+void reach_for(const Scene& scene, scene::SceneState& state, const RobotFacts& facts, const Vector3d& target,
+               VectorXd& q) {
+  const multibody::Model& model = scene.model();
+  const scene::Robot& robot = scene.robots()[0];
+  for (int k = 0; k < kArmIterations; ++k) {
+    const Vector3d error = target - middle_of_tips(scene, state, facts, q);
+    if (error.norm() < 1e-4) return;
+    Eigen::Matrix<double, 3, Eigen::Dynamic> J = Eigen::MatrixXd::Zero(3, robot.nu);
+    for (const int tip : facts.tips) {
+      const std::span<const int> columns = model.columns(tip);
+      Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor> rows(6, columns.size());
+      model.point_jacobian(state.kinematics, tip, middle_of(scene, state, tip), rows.data(),
+                           static_cast<int>(rows.cols()));
+      for (std::size_t c = 0; c < columns.size(); ++c)
+        if (const int i = robot.command_of(columns[c]); i >= 0)
+          J.col(i) += rows.col(static_cast<int>(c)).tail<3>() / static_cast<double>(facts.tips.size());
+    }
+    const Vector3d step = error * std::min(1.0, 0.1 / error.norm());
+    const VectorXd dq = J.transpose() * ldlt_solve(Matrix3d(J * J.transpose() + 1e-4 * Matrix3d::Identity()), step);
+    for (int i = 0; i < robot.nu; ++i) {
+      const multibody::CoordinateInfo& joint = model.coordinates()[to_size(robot.q(i))];
+      q[robot.q(i)] = std::clamp(q[robot.q(i)] + dq[i], joint.lower, joint.upper);
+    }
+    for (const multibody::Coupling& coupling : model.couplings()) q[coupling.q] = coupling.at(q);
+  }
+}
+
+/// Joints drawn evenly between their limits, at most half a turn from the middle.
+VectorXd random_joints(const Scene& scene, const RobotFacts& facts, std::uint64_t item) {
+  const scene::Robot& robot = scene.robots()[0];
+  VectorXd q = facts.q_middle;
+  for (int i = 0; i < robot.nu; ++i) {
+    const multibody::CoordinateInfo& joint = scene.model().coordinates()[to_size(robot.q(i))];
+    const double middle = facts.q_middle[robot.q(i)];
+    const double lower = std::max(joint.lower, middle - std::numbers::pi),
+                 upper = std::min(joint.upper, middle + std::numbers::pi);
+    q[robot.q(i)] = lower + (upper - lower) * random_uniform(0, item, static_cast<std::uint32_t>(i));
+  }
+  for (const multibody::Coupling& coupling : scene.model().couplings()) q[coupling.q] = coupling.at(q);
+  return q;
+}
+
+/// How far from its base an arm gets at a low height [m].
+double reach_of(const Scene& scene, scene::SceneState& state, const RobotFacts& facts) {
+  double reach = 0;
+  for (int k = 0; k < kReachSamples; ++k) {
+    const Vector3d tip =
+        middle_of_tips(scene, state, facts, random_joints(scene, facts, static_cast<std::uint64_t>(k)));
+    reach = std::max(reach, tip.norm());
+  }
+  return reach;
+}
+
+}  // namespace
+
+Matrix3d palm_up(const Scene& scene, const RobotFacts& facts) {
+  scene::SceneState state = scene.make_state();
+  const Vector3d closed = middle_of_tips(scene, state, facts, facts.q_middle);
+  const Vector3d straight = middle_of_tips(scene, state, facts, facts.q_straight);
+  const Vector3d along = straight.norm() > 0 ? Vector3d(straight.normalized()) : Vector3d(0, 0, 0);
+  const Vector3d moved = closed - straight;
+  const Vector3d normal = moved - along * along.dot(moved);
+  if (normal.norm() < 1e-3 * straight.norm()) return Matrix3d::Identity();
+  // Models have their palm along an axis: the thumb moves aside and tilts the mean.
+  Eigen::Index axis = 0;
+  normal.cwiseAbs().maxCoeff(&axis);
+  const Vector3d along_axis = Vector3d::Unit(axis) * (normal[axis] > 0 ? 1.0 : -1.0);
+  const bool is_near = normal.normalized().dot(along_axis) > kNearAxis;
+  return rotation_between(is_near ? along_axis : normal, Vector3d::UnitZ());
+}
+
+Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
+  scene::SceneState state = scene.make_state();
+  const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
+  Start best{.q = facts.q_middle,
+             .u = commands_at(scene, facts.q_middle),
+             .found = false,
+             .why = "no place was found in the hand where the object stays; it starts beside it"};
+  const double quarter = std::numbers::pi / 2;
+  const std::array<Matrix3d, 3> lies{Matrix3d::Identity(), exp_so3({quarter, 0, 0}), exp_so3({0, quarter, 0})};
+  const Vector3d tips = middle_of_tips(scene, state, facts, facts.q_straight);
+  const Vector3d palm = middle_of_palm(scene, state, facts);
+  double least = INFINITY;
+  for (const Matrix3d& R : lies) {
+    const Extent extent = extent_of(scene, 0, R);
+    for (const double share : {0.0, 0.2, 0.4, 0.6, 0.8}) {
+      VectorXd q_open = facts.q_straight;
+      Vector3d middle = palm + share * (tips - palm);
+      middle.z() = std::max(tips.z(), palm.z()) + 0.1 + extent.half.z();
+      place(scene, 0, make_transform(R, middle - R * extent.middle_B), q_open);
+      if (!let_down(scene, state, 0, false, q_open)) continue;
+      const double landed = place_of(scene, 0, q_open).translation().z();
+      for (const double closed : {0.5, 0.75, 1.0}) {
+        VectorXd q = q_open;
+        if (!close_fingers(*model, scene, facts, closed, q)) continue;
+        const VectorXd u = commands_at(scene, q);
+        if (!(settle(scene, *model, kSettlingSteps, u, q) < kStill)) continue;
+        const RigidTransform rests = place_of(scene, 0, q);
+        if (rests.translation().z() < landed - kMaySink) continue;
+        const double tilt = log_so3(rests.linear() * R.transpose()).norm();
+        const Vector3d rest_middle = rests * extent.middle_B;
+        const double off = (rest_middle - middle_of_tips(scene, state, facts, q)).head<2>().norm();
+        const double score = distance_of_tips(scene, state, facts, q) + kOffCost * off + kTiltCost * tilt;
+        if (score >= least || gap_around(scene, state, 0, kClear, false) < -kStill) continue;
+        least = score;
+        best = {.q = q, .u = commands_at(scene, q), .found = true, .why = {}};
+      }
+    }
+  }
+  scene.update(best.q, state);
+  double far = 0;
+  for (const int body : facts.bodies) far = std::max(far, middle_of(scene, state, body).head<2>().norm());
+  stand_beside(scene, state, best.found ? 1 : 0, far + 0.2, 0, best.q);
+  return best;
+}
+
+Start start_of_arm(const Scene& scene, const RobotFacts& facts, const Displacement& goal) {
+  scene::SceneState state = scene.make_state();
+  const double reach = reach_of(scene, state, facts), distance = kReachShare * reach;
+  VectorXd q_objects = facts.q_middle;
+  Vector3d middle(distance, 0, 0);
+  Extent extent;
+  if (!scene.objects().empty()) {
+    extent = extent_of(scene, 0, Matrix3d::Identity());
+    stand_beside(scene, state, 0, distance, -extent.half.y(), q_objects);
+    middle = place_of(scene, 0, q_objects) * extent.middle_B;
+  }
+  // Behind the object as seen in the direction in which it goes; beside it to be turned, before it to be lifted.
+  Vector3d towards(goal.translation_W.x(), goal.translation_W.y(), 0);
+  towards = towards.norm() > 0 ? Vector3d(towards.normalized())
+                               : (goal.rotation_W.norm() > 0 ? Vector3d(0, 1, 0) : Vector3d(1, 0, 0));
+  const double away = extent.half.head<2>().norm() + kBeside;
+
+  Start best{
+      .q = q_objects,
+      .u = commands_at(scene, q_objects),
+      .found = false,
+      .why =
+          "the arm finds no place behind the object without touching anything; it starts in the middle of its limits"};
+  double least = INFINITY;
+  for (int attempt = 0; attempt < kArmStarts; ++attempt) {
+    VectorXd q = attempt == 0 ? q_objects : random_joints(scene, facts, to_size(kReachSamples + attempt));
+    for (const scene::Object& object : scene.objects())
+      q.segment(object.first_q, object.nq) = q_objects.segment(object.first_q, object.nq);
+    const double height = std::max(middle.z(), 0.05) + 0.03 * (attempt % 4);  // its links need room above the ground
+    const Vector3d target = Vector3d(middle.x(), middle.y(), height) - (away + 0.02 * (attempt / 4 % 3)) * towards;
+    reach_for(scene, state, facts, target, q);
+    const double off = (middle_of_tips(scene, state, facts, q) - target).norm();
+    if (off > 5e-3 || gap_of_bodies(scene, state, facts.bodies, 2 * kClear) < kClear) continue;
+    const double score = (q - facts.q_middle).norm();
+    if (score >= least) continue;
+    least = score;
+    best = {.q = q, .u = commands_at(scene, q), .found = true, .why = {}};
+  }
+  return best;
+}
+
+}  // namespace deft::authoring

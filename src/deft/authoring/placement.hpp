@@ -1,0 +1,35 @@
+#pragma once
+// Where a robot and its objects may start: inside limits, free of penetration, the first object within reach.
+
+#include <Eigen/Core>
+#include <string>
+#include <vector>
+
+#include "deft/authoring/goal_text.hpp"
+#include "deft/authoring/robot_facts.hpp"
+#include "deft/scene/scene.hpp"
+
+namespace deft::authoring {
+
+/// Turns the base of a hand so that its fingers close upwards: the direction in which the fingertips move from straight
+/// to half closed, without its part along the fingers, becomes the vertical. Identity if they do not move.
+Eigen::Matrix3d palm_up(const scene::Scene& scene, const RobotFacts& facts);
+
+/// A start that was found.
+struct Start {
+  Eigen::VectorXd q;   // size nq
+  Eigen::VectorXd u;   // commands at rest there, size nu
+  bool found = false;  // otherwise q is the least bad that was tried, and `why` says what is wrong with it
+  std::string why;
+};
+
+/// Of a hand whose palm is turned up: the object is let down onto it, in several ways and with the fingers more or less
+/// closed, until it lies still; of what stays the start with the fingertips nearest to the object is taken. Objects
+/// after the first stand beside.
+Start start_in_hand(const scene::Scene& scene, const RobotFacts& facts);
+
+/// Of an arm: objects stand on the ground in a row at 0.6 of the arm's reach, the first before it, and the tip is
+/// behind the first, seen in the direction of `goal`. The joints are found by damped least squares from several starts.
+Start start_of_arm(const scene::Scene& scene, const RobotFacts& facts, const Displacement& goal);
+
+}  // namespace deft::authoring

@@ -1,0 +1,254 @@
+#include "deft/authoring/scene_draft.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "deft/authoring/placement.hpp"
+#include "deft/authoring/scene_text.hpp"
+#include "deft/core/index.hpp"
+#include "deft/io/scene/scene_file.hpp"
+#include "deft/scene/description/model_files.hpp"
+
+namespace deft::authoring {
+namespace {
+
+namespace fs = std::filesystem;
+using scene::Scene;
+
+constexpr double kAboveGround = 0.02;  // [m] of the lowest part of a hand
+
+/// Names of robots and what they stand for, below the folder of bundled scenes.
+constexpr std::pair<const char*, const char*> kRobots[] = {{"allegro", "models/allegro_right.sdf"},
+                                                           {"gripper", "models/gripper_parallel.sdf"},
+                                                           {"iiwa", "models/iiwa7.sdf"},
+                                                           {"three_link_arm", "models/three_link_arm.sdf"}};
+
+/// A model name from what a file calls its model: letters, digits, _, - and points, and none of `taken`.
+std::string free_name(std::string name, std::set<std::string>& taken) {
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.') c = '_';
+  if (name.empty()) name = "model";
+  std::string free = name;
+  for (int k = 2; !taken.insert(free).second; ++k) free = fmt::format("{}_{}", name, k);
+  return free;
+}
+
+/// A model file as it was found, and how the scene names it.
+struct Found {
+  std::string path, uri;
+  multibody::ModelSpec model;
+};
+
+class Finder {
+ public:
+  Finder(const DraftRequest& request, Diagnostics& diagnostics)
+      : request_(request), diagnostics_(diagnostics), files_(request.package_paths, request.bundled_scenes) {}
+
+  Found robot() {
+    return find(request_.robot, "robot", bundled_robots(request_.bundled_scenes), [](const std::string& name) {
+      for (const auto& [word, file] : kRobots)
+        if (name == word) return std::string(file);
+      return std::string();
+    });
+  }
+  Found object(const std::string& name) {
+    const auto all = bundled_objects(request_.bundled_scenes);
+    return find(name, "object", all, [&](const std::string& word) {
+      return std::find(all.begin(), all.end(), word) != all.end() ? "objects/" + word + ".sdf" : std::string();
+    });
+  }
+
+ private:
+  template <typename Bundled>
+  Found find(const std::string& name, const char* what, const std::vector<std::string>& names, Bundled bundled) {
+    Found found;
+    if (const std::string file = bundled(name); !file.empty() && !fs::exists(name)) {
+      found.uri = "package://deft_scenes/" + file;
+      found.path = files_.find(found.uri, "").path;
+    } else if (fs::is_regular_file(name) || name.find("://") != std::string::npos) {
+      found.path = files_.find(name, "").path;
+      if (found.path.empty()) throw InputError({}, fmt::format("{} '{}': no such file", what, name));
+      const fs::path folder = fs::absolute(request_.out).parent_path();
+      found.uri = name.find("://") != std::string::npos ? name : fs::relative(found.path, folder).string();
+    } else {
+      throw InputError({}, fmt::format("{} '{}' is neither a model file nor a bundled one{}", what, name,
+                                       did_you_mean(name, names)));
+    }
+    auto model = files_.load(found.path, diagnostics_);
+    if (!model) throw InputError(diagnostics_.all());
+    found.model = std::move(*model);
+    return found;
+  }
+
+  const DraftRequest& request_;
+  Diagnostics& diagnostics_;
+  scene::ModelFiles files_;
+};
+
+/// The link that nothing holds; empty if the file fixes all of them.
+std::string loose_base(const multibody::ModelSpec& model) {
+  if (model.is_static) return {};
+  const auto is_held = [&](const multibody::LinkSpec& link) {
+    return std::any_of(model.joints.begin(), model.joints.end(),
+                       [&](const auto& joint) { return joint.child == link.name; });
+  };
+  const auto loose = std::find_if_not(model.links.begin(), model.links.end(), is_held);
+  return loose == model.links.end() ? std::string() : loose->name;
+}
+
+/// The text as a scene: written beside its place, where its relative names hold, and taken away again.
+Scene build(const SceneText& text, const DraftRequest& request) {
+  const fs::path file = fs::absolute(request.out).parent_path() / fmt::format(".{}.draft", getpid());
+  std::ofstream(file) << to_yaml(text);
+  Diagnostics repeated;  // what is said of the models was said when they were read
+  try {
+    Scene scene = io::load_scene(
+        file.string(), {.package_paths = request.package_paths, .bundled_scenes = request.bundled_scenes}, repeated);
+    fs::remove(file);
+    return scene;
+  } catch (...) {
+    fs::remove(file);
+    throw;
+  }
+}
+
+/// Without its stiffnesses, which the model file may state; else 1 for the time being.
+void take_joints(const multibody::ModelSpec& model, SceneText& text) {
+  const auto moves = [](const multibody::JointSpec& joint) { return joint.kind == multibody::JointKind::kAxes; };
+  bool has_drives = true;
+  std::size_t axes = 0;
+  for (const multibody::JointSpec& joint : model.joints) {
+    if (!moves(joint)) continue;
+    for (const multibody::JointAxisSpec& axis : joint.axes) {
+      const bool follows = std::any_of(model.couplings.begin(), model.couplings.end(),
+                                       [&](const auto& c) { return c.follower == axis.coordinate; });
+      if (follows) continue;
+      ++axes;
+      has_drives = has_drives && axis.stiffness > 0;
+    }
+  }
+  if (axes == 0)
+    throw InputError(model.where, fmt::format("'{}' has no joint that could be driven: it is no robot", model.name));
+  if (!has_drives) text.robot.stiffness.assign(axes, 1.0);
+}
+
+/// Height of the lowest of some points of a robot's surfaces [m], at most 0.
+double lowest_of(const Scene& scene, const RobotFacts& facts, const Eigen::VectorXd& q) {
+  scene::SceneState state = scene.make_state();
+  scene.update(q, state);
+  const auto geometries = scene.collision_world().geometries();
+  double lowest = 0;
+  for (std::size_t g = 0; g < geometries.size(); ++g) {
+    const int body = geometries[g].body;
+    if (std::find(facts.bodies.begin(), facts.bodies.end(), body) == facts.bodies.end()) continue;
+    if (!std::isfinite(scene.collision_world().surface_area(static_cast<int>(g)))) continue;
+    for (const double a : {0.1, 0.3, 0.5, 0.7, 0.9})
+      for (const double b : {0.1, 0.5, 0.9})
+        for (const double c : {0.1, 0.5, 0.9})
+          lowest = std::min(lowest, (state.X_WB()[to_size(body)] *
+                                     scene.collision_world().surface_point(static_cast<int>(g), {a, b, c}).p)
+                                        .z());
+  }
+  return lowest;
+}
+
+double payload_of(const Scene& scene) { return scene.objects().empty() ? 0.0 : scene.objects()[0].mass; }
+
+void check_objects(const Scene& scene, const SceneText& text) {
+  for (const scene::Object& object : scene.objects())
+    if (object.nq < 7)
+      throw InputError({}, fmt::format("object '{}' has no free body: it can be put nowhere", object.name));
+  if (scene.objects().size() != text.objects.size())
+    throw InputError({}, "an object has no joint that moves, or is taken for a robot");
+}
+
+}  // namespace
+
+std::vector<std::string> bundled_robots(const std::string& bundled_scenes) {
+  std::vector<std::string> names;
+  for (const auto& [name, file] : kRobots)
+    if (fs::exists(fs::path(bundled_scenes) / file)) names.push_back(name);
+  return names;
+}
+
+std::vector<std::string> bundled_objects(const std::string& bundled_scenes) {
+  std::vector<std::string> names;
+  const fs::path folder = fs::path(bundled_scenes) / "objects";
+  if (!fs::is_directory(folder)) return names;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".sdf") names.push_back(entry.path().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
+  const Displacement goal = request.goal.empty() ? Displacement{} : read_goal_text(request.goal);
+  if (!request.goal.empty() && request.objects.empty())
+    throw InputError({}, "--goal is about an object; name one after the robot");
+  Finder finder(request, diagnostics);
+  std::set<std::string> taken{"ground", "world"};
+  const Found robot = finder.robot();
+  SceneText text{
+      .robot = {.name = free_name(robot.model.name, taken), .file = robot.uri, .base = loose_base(robot.model)}};
+  take_joints(robot.model, text);
+  for (const std::string& name : request.objects) {
+    const Found object = finder.object(name);
+    text.objects.push_back(
+        {.name = free_name(object.model.name, taken), .file = object.uri, .X_WB = RigidTransform::Identity()});
+  }
+  text.name = text.robot.name + (text.objects.empty() ? "" : "_" + text.objects[0].name);
+
+  // A hand is turned and raised first; all else needs to know where it is.
+  Scene scene = build(text, request);
+  check_objects(scene, text);
+  RobotFacts facts = robot_facts(scene, 0);
+  text.ground = 0;
+  if (facts.is_hand && !text.robot.base.empty()) {
+    text.robot.X_WBase.linear() = palm_up(scene, facts);
+    scene = build(text, request);
+    facts = robot_facts(scene, 0);
+    text.robot.X_WBase.translation().z() = kAboveGround - lowest_of(scene, facts, facts.q_middle);
+  }
+  scene = build(text, request);
+  facts = robot_facts(scene, 0);
+
+  if (text.robot.stiffness.empty()) {
+    text.robot.stiffness_comment = "stiffness: that of the drives in the model file";
+  } else {
+    scene::SceneState state = scene.make_state();
+    scene.update(facts.q_middle, state);
+    const Eigen::VectorXd K = joint_stiffness(scene, state, 0, facts, payload_of(scene), request.frequency);
+    text.robot.stiffness.assign(K.begin(), K.end());
+    text.robot.stiffness_comment =
+        fmt::format("N·m/rad or N/m: each joint swings at {} Hz with the object at its end", request.frequency);
+    scene = build(text, request);
+  }
+
+  const bool in_hand = facts.is_hand && !text.objects.empty();
+  const Start start = in_hand ? start_in_hand(scene, facts) : start_of_arm(scene, facts, goal);
+  if (!start.found) diagnostics.warning({request.out, 0, 0}, start.why);
+  const scene::Robot& driven = scene.robots()[0];
+  for (int i = 0; i < driven.nu; ++i) {
+    const std::string& name = scene.model().coordinates()[to_size(driven.q(i))].name;
+    text.robot.joints.emplace_back(name.substr(name.find('/') + 1), start.u[driven.first_u + i]);
+  }
+  for (std::size_t k = 0; k < text.objects.size(); ++k) {
+    const scene::Object& object = scene.objects()[k];
+    text.objects[k].X_WB = make_transform(rotation_from_quat_wxyz(start.q.segment<4>(object.first_q)),
+                                          start.q.segment<3>(object.first_q + 4));
+  }
+  if (!request.goal.empty()) {
+    text.goal = request.goal;
+    text.X_WGoal = goal.of(*text.objects[0].X_WB);
+  }
+  build(text, request);  // what is handed over loads
+  return to_yaml(text);
+}
+
+}  // namespace deft::authoring

@@ -1,0 +1,33 @@
+#pragma once
+// A scene that runs, written from a robot, objects and a goal.
+
+#include <string>
+#include <vector>
+
+#include "deft/core/diagnostics.hpp"
+
+namespace deft::authoring {
+
+/// What is asked for.
+struct DraftRequest {
+  std::string robot;                       // a model file, or the name of a bundled one
+  std::vector<std::string> objects;        // likewise
+  std::string goal;                        // read_goal_text, of the first object; empty: none
+  std::string out;                         // the file that will hold it: model files are named relative to its folder
+  double frequency = 10;                   // [Hz] that joints without a drive in their file get (joint_stiffness)
+  std::vector<std::string> package_paths;  // folders where packages are looked for first
+  std::string bundled_scenes;              // folder of package://deft_scenes
+};
+
+/// Names that stand for bundled models: of robots and of objects, ascending.
+std::vector<std::string> bundled_robots(const std::string& bundled_scenes);
+std::vector<std::string> bundled_objects(const std::string& bundled_scenes);
+
+/// The text of a scene file with comments: the robot's base fixed to the world (a hand's with its palm up),
+/// stiffnesses, ground, objects, a start inside limits and free of penetration, and the goal. Warnings go to
+/// `diagnostics`.
+/// @throws InputError for what cannot be read, a robot without joints, an object that cannot move, a goal without
+/// object.
+std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics);
+
+}  // namespace deft::authoring

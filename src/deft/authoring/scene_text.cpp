@@ -1,0 +1,93 @@
+#include "deft/authoring/scene_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace deft::authoring {
+namespace {
+
+std::string number(double value) {
+  const double rounded = std::abs(value) < 5e-8 ? 0.0 : value;
+  return fmt::format("{:.7g}", rounded);
+}
+
+template <typename Values>
+std::string list(const Values& values) {
+  std::string text = "[";
+  for (const double value : values) text += (text.size() > 1 ? ", " : "") + number(value);
+  return text + "]";
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
+  return out + "\"";
+}
+
+std::string pose(const RigidTransform& X) {
+  return fmt::format("position: {}, quat_wxyz: {}", list(X.translation()), list(quat_wxyz_from_rotation(X.linear())));
+}
+
+/// An entry with its comment behind it, in line with the others.
+std::string line(const std::string& entry, const std::string& comment) {
+  return fmt::format("{:<60}  # {}\n", entry, comment);
+}
+
+std::string robot_lines(const RobotText& robot) {
+  std::string text =
+      line(fmt::format("  - add_model: {{name: {}, file: {}}}", robot.name, quoted(robot.file)), "the robot");
+  if (robot.base.empty()) return text;
+  const Eigen::Vector3d rpy = rpy_from_rotation(robot.X_WBase.linear()) * 180 / M_PI;
+  return text +
+         line(fmt::format(
+                  "  - add_weld: {{parent: world, child: {}, X_PC: {{translation: {}, rotation: !Rpy {{deg: {}}}}}}}",
+                  quoted(robot.name + "::" + robot.base), list(robot.X_WBase.translation()), list(rpy)),
+              "its base is fixed there; without this line it is free");
+}
+
+std::string start_lines(const SceneText& scene) {
+  std::string joints;
+  for (const auto& [name, value] : scene.robot.joints)
+    joints += fmt::format("{}{}: {}", joints.empty() ? "" : ", ", name, number(value));
+  std::string text = "configurations:\n  start:\n" +
+                     line(fmt::format("    {}: {{{}}}", scene.robot.name, joints), "rad or m, inside the limits");
+  for (const ObjectText& object : scene.objects)
+    if (object.X_WB)
+      text +=
+          line(fmt::format("    {}: {{{}}}", object.name, pose(*object.X_WB)), "m, touching nothing deeper than 1 mm");
+  return text + line("initial: start", "the configuration that everything starts from");
+}
+
+}  // namespace
+
+std::string to_yaml(const SceneText& scene) {
+  const RobotText& robot = scene.robot;
+  std::string text = line("deft: 1", "edition of the scene format") +
+                     line(fmt::format("name: {}", scene.name), "of run folders and pages") + "directives:\n" +
+                     robot_lines(robot);
+  for (const ObjectText& object : scene.objects)
+    text += line(fmt::format("  - add_model: {{name: {}, file: {}}}", object.name, quoted(object.file)),
+                 "an object: nothing moves it but contact");
+  if (scene.ground)
+    text += "bodies:\n" +
+            line(fmt::format(
+                     "  ground: {{shape: {{half_space: {{normal: [0, 0, 1], offset: {}}}}}, joint: fixed, mu: 0.5}}",
+                     number(*scene.ground)),
+                 "solid below that height [m]");
+  text += "robots:\n" + line(robot.stiffness.empty()
+                                 ? fmt::format("  - {{name: {}}}", robot.name)
+                                 : fmt::format("  - {{name: {}, stiffness: {}}}", robot.name, list(robot.stiffness)),
+                             robot.stiffness_comment);
+  text += line("gravity: [0, 0, -9.81]", "m/s²; robots carry their own weight");
+  text += line("friction: {default: 0.5}", "where neither side states a coefficient");
+  text += line("step: {h: 0.1, contact_margin: 0.025}", "s; contacts nearer than the margin [m] are looked at");
+  text += start_lines(scene);
+  if (scene.X_WGoal && !scene.objects.empty())
+    text += "goals:\n" + line(fmt::format("  goal: {{{}: {{{}}}, tolerance: {{position: 0.01, rotation: 0.1}}}}",
+                                          scene.objects[0].name, pose(*scene.X_WGoal)),
+                              fmt::format("{}; tolerances in m and rad", scene.goal));
+  return text;
+}
+
+}  // namespace deft::authoring

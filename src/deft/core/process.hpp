@@ -1,0 +1,24 @@
+#pragma once
+// Other programs, run as processes: what is loaded into one process shares its libraries, and ends it when it fails.
+
+#include <string>
+#include <vector>
+
+#include "deft/core/infinity.hpp"
+
+namespace deft {
+
+/// Runs a program with these arguments; its environment is ours. @param in, out, errors  what its standard streams
+/// become; −1: nothing. @returns its id, −1 if it could not be started.
+int spawn(const std::vector<std::string>& command, int in, int out, int errors);
+
+/// Waits for the end of a process that `spawn` started; ends it after `patience_s` [s]. @returns its exit status, −1 if
+/// a signal ended it.
+int wait_for_end(int pid, double patience_s = kInfinity);
+
+/// A Python interpreter that has a package: the one that the environment variable names, and no other if it is set;
+/// else `usual`; else python3. @throws InputError that says what was looked at, `install` after it.
+std::string find_python(const std::string& package, const char* variable, const std::string& usual,
+                        const std::string& install);
+
+}  // namespace deft

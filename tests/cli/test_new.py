@@ -1,0 +1,73 @@
+"""`deft new`: scenes that run, from a robot, objects and a goal."""
+
+import pytest
+
+HAND_OBJECTS = ["ball", "box", "bottle"]
+
+
+@pytest.mark.parametrize("thing", HAND_OBJECTS)
+def test_a_hand_with_an_object_that_stays(deft, thing):
+    made = deft.json("new", "allegro", thing, "--out", "hand.deft.yaml", "--goal", "turn z 90")
+    assert (made["joints"], made["objects"], made["steps"], made["warnings"]) == (16, 1, "Solved", 0)
+    start = deft.json("info", "hand.deft.yaml")
+    assert min(c["gap"] for c in start["contacts"]) > -1e-3
+    assert not any("ground" in (c["a"] + c["b"]) and thing in (c["a"] + c["b"]) for c in start["contacts"])  # it is in the hand
+    run = deft.json("sim", "hand.deft.yaml", "--steps", 20, "--out", "run")
+    body = next(b for b in start["bodies"] if b["name"].startswith(thing))
+    assert abs(run["q"][f"{thing}/z"] - body["position"][2]) < 2e-3
+
+
+def test_an_arm_behind_an_object_on_the_ground(deft):
+    made = deft.json("new", "iiwa", "mug", "box", "--out", "arm.deft.yaml", "--goal", "move 0.1 0 0")
+    assert (made["joints"], made["objects"], made["steps"]) == (7, 2, "Solved")
+    assert made["next"] == "deft plan arm.deft.yaml"
+    assert deft.json("check", "arm.deft.yaml") == {"errors": [], "warnings": []}
+    start = {b["name"]: b["position"] for b in deft.json("info", "arm.deft.yaml")["bodies"]}
+    assert start["iiwa7/iiwa_link_7"][0] < start["mug/mug"][0]  # behind, as seen along the goal
+    assert abs(start["mug/mug"][1] - start["box/box"][1]) > 0.06
+
+
+def test_the_text_says_what_it_is(deft, tmp_path):
+    deft.json("new", "iiwa", "ball", "--out", "arm.deft.yaml", "--goal", "turn x -45")
+    lines = (tmp_path / "arm.deft.yaml").read_text().splitlines()
+    bare = [line for line in lines if "#" not in line]
+    assert all(line.endswith(":") for line in bare), bare  # a comment on every line that says something
+    assert any("turn x -45" in line for line in lines)
+
+
+def test_model_files_are_named_from_the_scenes_folder(deft, tmp_path, root):
+    (tmp_path / "models").mkdir()
+    (tmp_path / "scenes").mkdir()
+    (tmp_path / "models/arm.urdf").write_text((root / "scenes/models/iiwa7.urdf").read_text())
+    deft.json("new", "models/arm.urdf", "--out", "scenes/arm.deft.yaml")
+    assert '"../models/arm.urdf"' in (tmp_path / "scenes/arm.deft.yaml").read_text()
+    assert sorted(f.name for f in (tmp_path / "scenes").iterdir()) == ["arm.deft.yaml"]  # no draft is left
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["allegra", "ball"], "did you mean 'allegro'"),
+        (["allegro", "mugg"], "did you mean 'mug'"),
+        (["allegro", "--goal", "lift 1"], "name one after the robot"),
+        (["allegro", "ball", "--goal", "throw"], "is none of the goals"),
+        (["mug"], "neither a model file nor a bundled one"),
+    ],
+)
+def test_what_cannot_be_is_refused(deft, tmp_path, arguments, message):
+    done = deft.run("new", *arguments, "--out", "x.deft.yaml", code=2)
+    assert message in done.stderr
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_passive_model_is_no_robot(deft, root):
+    done = deft.run("new", root / "scenes/objects/mug.sdf", "--out", "x.deft.yaml", code=2)
+    assert "no joint that could be driven" in done.stderr
+
+
+def test_what_is_there_stays(deft, tmp_path):
+    (tmp_path / "x.deft.yaml").write_text("mine")
+    assert "is there already" in deft.run("new", "iiwa", "--out", "x.deft.yaml", code=2).stderr
+    assert (tmp_path / "x.deft.yaml").read_text() == "mine"
+    deft.run("new", "iiwa", "--out", "x.deft.yaml", "--force")
+    assert "iiwa7" in (tmp_path / "x.deft.yaml").read_text()
