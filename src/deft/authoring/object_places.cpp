@@ -73,9 +73,10 @@ bool let_down(const Scene& scene, scene::SceneState& state, int object, bool gro
   return false;
 }
 
-Extent extent_of(const Scene& scene, int object, const Eigen::Matrix3d& R_WB) {
+int body_of(const Scene& scene, int object) { return bodies_of(scene, object).front(); }
+
+Extent extent_of(const Scene& scene, int body, const Eigen::Matrix3d& R_WB) {
   const collision::CollisionWorld& world = scene.collision_world();
-  const int body = bodies_of(scene, object).front();
   Eigen::Vector3d low = Eigen::Vector3d::Constant(INFINITY), high = -low;
   for (std::size_t g = 0; g < world.geometries().size(); ++g) {
     if (world.geometries()[g].body != body || !std::isfinite(world.surface_area(static_cast<int>(g)))) continue;

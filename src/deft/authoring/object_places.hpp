@@ -1,5 +1,5 @@
 #pragma once
-// Free objects moved about in a configuration. Internal to the module.
+// Free objects moved about in a configuration, and how large bodies are. Internal to the module.
 
 #include <Eigen/Core>
 #include <vector>
@@ -23,9 +23,14 @@ double gap_of_bodies(const scene::Scene& scene, scene::SceneState& state, const 
 /// @returns whether it met anything.
 bool let_down(const scene::Scene& scene, scene::SceneState& state, int object, bool ground_only, Eigen::VectorXd& q);
 
-/// Half the extent of an object's geometries along the world's axes [m] and their middle in the frame of its body, from
-/// points of their surfaces, with the rotation R_WB.
-struct Extent { Eigen::Vector3d middle_B = Eigen::Vector3d::Zero(), half = Eigen::Vector3d::Zero(); };
-Extent extent_of(const scene::Scene& scene, int object, const Eigen::Matrix3d& R_WB);
+/// The box around a body's geometries with its axes along the world's, from points of their surfaces, for a body with
+/// rotation R_WB; zero if it has none that end somewhere.
+struct Extent {
+  Eigen::Vector3d middle_B = Eigen::Vector3d::Zero();  // in the frame of the body [m]
+  Eigen::Vector3d half = Eigen::Vector3d::Zero();      // along the world's axes [m]
+};
+Extent extent_of(const scene::Scene& scene, int body, const Eigen::Matrix3d& R_WB);
+/// The body of an object that is put somewhere.
+int body_of(const scene::Scene& scene, int object);
 
 }  // namespace deft::authoring

@@ -45,14 +45,14 @@ VectorXd commands_at(const Scene& scene, const VectorXd& q) {
 Vector3d middle_of_tips(const Scene& scene, scene::SceneState& state, const RobotFacts& facts, const VectorXd& q) {
   scene.update(q, state);
   Vector3d sum = Vector3d::Zero();
-  for (const int tip : facts.tips) sum += middle_of(scene, state, tip);
+  for (const int tip : facts.tips) sum += middle_of(facts, state, tip);
   return sum / static_cast<double>(facts.tips.size());
 }
 
 /// Objects from `first` on stand on the ground in a row along y at distance x, far enough from each other.
 void stand_beside(const Scene& scene, scene::SceneState& state, int first, double x, double y, VectorXd& q) {
   for (int object = first; object < static_cast<int>(scene.objects().size()); ++object) {
-    const Extent extent = extent_of(scene, object, Matrix3d::Identity());
+    const Extent extent = extent_of(scene, body_of(scene, object), Matrix3d::Identity());
     y += extent.half.y();
     place(scene, object, make_transform(Matrix3d::Identity(), Vector3d(x, y, 2 * extent.half.norm()) - extent.middle_B),
           q);
@@ -92,20 +92,6 @@ bool close_fingers(dynamics::StepModel& model, const Scene& scene, const RobotFa
   return true;
 }
 
-/// The middle of what of a hand does not move, or of all of it.
-Vector3d middle_of_palm(const Scene& scene, const scene::SceneState& state, const RobotFacts& facts) {
-  Vector3d sum = Vector3d::Zero(), sum_of_all = Vector3d::Zero();
-  int count = 0;
-  for (const int body : facts.bodies) {
-    const Vector3d middle = middle_of(scene, state, body);
-    sum_of_all += middle / static_cast<double>(facts.bodies.size());
-    if (!scene.model().columns(body).empty()) continue;
-    sum += middle;
-    ++count;
-  }
-  return count > 0 ? Vector3d(sum / count) : sum_of_all;
-}
-
 /// Mean distance of the fingertips from the first object.
 double distance_of_tips(const Scene& scene, scene::SceneState& state, const RobotFacts& facts, const VectorXd& q) {
   scene.update(q, state);
@@ -137,7 +123,7 @@ void reach_for(const Scene& scene, scene::SceneState& state, const RobotFacts& f
     for (const int tip : facts.tips) {
       const std::span<const int> columns = model.columns(tip);
       Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor> rows(6, columns.size());
-      model.point_jacobian(state.kinematics, tip, middle_of(scene, state, tip), rows.data(),
+      model.point_jacobian(state.kinematics, tip, middle_of(facts, state, tip), rows.data(),
                            static_cast<int>(rows.cols()));
       for (std::size_t c = 0; c < columns.size(); ++c)
         if (const int i = robot.command_of(columns[c]); i >= 0)
@@ -207,10 +193,10 @@ Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
   const double quarter = std::numbers::pi / 2;
   const std::array<Matrix3d, 3> lies{Matrix3d::Identity(), exp_so3({quarter, 0, 0}), exp_so3({0, quarter, 0})};
   const Vector3d tips = middle_of_tips(scene, state, facts, facts.q_straight);
-  const Vector3d palm = middle_of_palm(scene, state, facts);
+  const Vector3d palm = middle_of(facts, state, facts.palm >= 0 ? facts.palm : facts.bodies.front());
   double least = INFINITY;
   for (const Matrix3d& R : lies) {
-    const Extent extent = extent_of(scene, 0, R);
+    const Extent extent = extent_of(scene, body_of(scene, 0), R);
     for (const double share : {0.0, 0.2, 0.4, 0.6, 0.8}) {
       VectorXd q_open = facts.q_straight;
       Vector3d middle = palm + share * (tips - palm);
@@ -224,9 +210,11 @@ Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
         const VectorXd u = commands_at(scene, q);
         if (!(settle(scene, *model, kSettlingSteps, u, q) < kStill)) continue;
         const RigidTransform rests = place_of(scene, 0, q);
-        if (rests.translation().z() < landed - kMaySink) continue;
+        const Extent lying = extent_of(scene, body_of(scene, 0), rests.linear());
+        const Vector3d rest_middle = rests * lying.middle_B;
+        const bool is_on_ground = rest_middle.z() - lying.half.z() < kClear;
+        if (is_on_ground || rests.translation().z() < landed - kMaySink) continue;
         const double tilt = log_so3(rests.linear() * R.transpose()).norm();
-        const Vector3d rest_middle = rests * extent.middle_B;
         const double off = (rest_middle - middle_of_tips(scene, state, facts, q)).head<2>().norm();
         const double score = distance_of_tips(scene, state, facts, q) + kOffCost * off + kTiltCost * tilt;
         if (score >= least || gap_around(scene, state, 0, kClear, false) < -kStill) continue;
@@ -237,7 +225,7 @@ Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
   }
   scene.update(best.q, state);
   double far = 0;
-  for (const int body : facts.bodies) far = std::max(far, middle_of(scene, state, body).head<2>().norm());
+  for (const int body : facts.bodies) far = std::max(far, middle_of(facts, state, body).head<2>().norm());
   stand_beside(scene, state, best.found ? 1 : 0, far + 0.2, 0, best.q);
   return best;
 }
@@ -249,7 +237,7 @@ Start start_of_arm(const Scene& scene, const RobotFacts& facts, const Displaceme
   Vector3d middle(distance, 0, 0);
   Extent extent;
   if (!scene.objects().empty()) {
-    extent = extent_of(scene, 0, Matrix3d::Identity());
+    extent = extent_of(scene, body_of(scene, 0), Matrix3d::Identity());
     stand_beside(scene, state, 0, distance, -extent.half.y(), q_objects);
     middle = place_of(scene, 0, q_objects) * extent.middle_B;
   }

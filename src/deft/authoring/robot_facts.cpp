@@ -4,10 +4,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "deft/authoring/object_places.hpp"
 #include "deft/core/index.hpp"
 
 namespace deft::authoring {
 namespace {
+
+constexpr std::size_t kWristJoints = 2;  // that the fingers of a hand may share
 
 using scene::Robot;
 using scene::Scene;
@@ -44,6 +47,9 @@ RobotFacts robot_facts(const Scene& scene, int index) {
   const std::vector<char> touchable = bodies_with_geometry(scene);
   for (const int body : model.models()[to_size(robot.model)].bodies)
     if (touchable[to_size(body)] != 0) facts.bodies.push_back(body);
+  facts.p_BMiddle.resize(model.bodies().size(), Eigen::Vector3d::Zero());
+  for (const int body : facts.bodies)
+    facts.p_BMiddle[to_size(body)] = extent_of(scene, body, Eigen::Matrix3d::Identity()).middle_B;
   for (const int body : facts.bodies) {
     const auto carries = [&](int other) {
       return other != body && hangs_on(model, other, body) &&
@@ -65,7 +71,13 @@ RobotFacts robot_facts(const Scene& scene, int index) {
       std::set_intersection(shared.begin(), shared.end(), columns.begin(), columns.end(), std::back_inserter(both));
     shared = both;
   }
-  facts.is_hand = facts.tips.size() > 1 && shared.empty();
+  facts.is_hand = facts.tips.size() > 1 && shared.size() <= kWristJoints;
+
+  for (const int body : facts.bodies) {
+    const auto is_carried = [&](int tip) { return tip != body && hangs_on(model, tip, body); };
+    if (!std::all_of(facts.tips.begin(), facts.tips.end(), is_carried)) continue;
+    if (facts.palm < 0 || hangs_on(model, body, facts.palm)) facts.palm = body;
+  }
 
   facts.q_middle = facts.q_straight = scene.initial_configuration();
   for (int i = 0; i < robot.nu; ++i) {
@@ -80,16 +92,8 @@ RobotFacts robot_facts(const Scene& scene, int index) {
   return facts;
 }
 
-Eigen::Vector3d middle_of(const Scene& scene, const scene::SceneState& state, int body) {
-  Eigen::Vector3d sum = Eigen::Vector3d::Zero();
-  int count = 0;
-  const auto geometries = scene.collision_world().geometries();
-  for (std::size_t g = 0; g < geometries.size(); ++g) {
-    if (geometries[g].body != body) continue;
-    sum += scene.collision_world().pose_in_body(static_cast<int>(g)).translation();
-    ++count;
-  }
-  return state.X_WB()[to_size(body)] * (count > 0 ? Eigen::Vector3d(sum / count) : sum);
+Eigen::Vector3d middle_of(const RobotFacts& facts, const scene::SceneState& state, int body) {
+  return state.X_WB()[to_size(body)] * facts.p_BMiddle[to_size(body)];
 }
 
 Eigen::VectorXd joint_stiffness(const Scene& scene, scene::SceneState& state, int index, const RobotFacts& facts,
@@ -104,7 +108,7 @@ Eigen::VectorXd joint_stiffness(const Scene& scene, scene::SceneState& state, in
   for (const int tip : facts.tips) {
     const std::span<const int> columns = model.columns(tip);
     Eigen::Matrix<double, 6, Eigen::Dynamic, Eigen::RowMajor> J(6, columns.size());
-    model.point_jacobian(state.kinematics, tip, middle_of(scene, state, tip), J.data(), static_cast<int>(J.cols()));
+    model.point_jacobian(state.kinematics, tip, middle_of(facts, state, tip), J.data(), static_cast<int>(J.cols()));
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const int i = robot.command_of(columns[c]);
       if (i >= 0) arm2[i] = std::max(arm2[i], J.col(static_cast<int>(c)).tail<3>().squaredNorm());

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <set>
 
+#include "deft/authoring/object_places.hpp"
 #include "deft/authoring/placement.hpp"
 #include "deft/authoring/scene_text.hpp"
 #include "deft/core/index.hpp"
@@ -138,22 +139,15 @@ void take_joints(const multibody::ModelSpec& model, SceneText& text) {
   if (!has_drives) text.robot.stiffness.assign(axes, 1.0);
 }
 
-/// Height of the lowest of some points of a robot's surfaces [m], at most 0.
+/// Height of the lowest point of a robot [m], at most 0.
 double lowest_of(const Scene& scene, const RobotFacts& facts, const Eigen::VectorXd& q) {
   scene::SceneState state = scene.make_state();
   scene.update(q, state);
-  const auto geometries = scene.collision_world().geometries();
   double lowest = 0;
-  for (std::size_t g = 0; g < geometries.size(); ++g) {
-    const int body = geometries[g].body;
-    if (std::find(facts.bodies.begin(), facts.bodies.end(), body) == facts.bodies.end()) continue;
-    if (!std::isfinite(scene.collision_world().surface_area(static_cast<int>(g)))) continue;
-    for (const double a : {0.1, 0.3, 0.5, 0.7, 0.9})
-      for (const double b : {0.1, 0.5, 0.9})
-        for (const double c : {0.1, 0.5, 0.9})
-          lowest = std::min(lowest, (state.X_WB()[to_size(body)] *
-                                     scene.collision_world().surface_point(static_cast<int>(g), {a, b, c}).p)
-                                        .z());
+  for (const int body : facts.bodies) {
+    const RigidTransform& X = state.X_WB()[to_size(body)];
+    const Extent extent = extent_of(scene, body, X.linear());
+    lowest = std::min(lowest, (X * extent.middle_B).z() - extent.half.z());
   }
   return lowest;
 }
