@@ -35,6 +35,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       batch       many steps at once on one, two and all cores
       planning    P4: 1000 iterations of the published contact planner's search; --growth 100000: a large tree
       plans       success of `deft plan` over seeds, per system of scenes/planning; arguments: systems, then options (--seeds 20)
+      new-scenes  from a model file to a plan: `deft new` with mug, bottle and box, and `deft plan` of it over ten seeds; arguments: model files, --seeds N,
+                  --first
       optimize    shares of first plans that hold before and after `deft optimize`; arguments: systems, --seeds N, --seed K, --time-limit S, --only VARIANT,
                   --at-once N (plans, two cores each)
       tracking    P6: periods of the tracking controller over disturbed runs, its programs beside Clarabel and DAQP (--runs N --repeat N SCENE...)
@@ -65,6 +67,7 @@ from suites.error_against_h import bench_error_against_h  # noqa: E402
 from suites.grasping import bench_grasping  # noqa: E402
 from suites.holding import bench_holding  # noqa: E402
 from suites.models import bench_models  # noqa: E402
+from suites.new_scenes import bench_new_scenes  # noqa: E402
 from suites.optimize import bench_optimize  # noqa: E402
 from suites.patch_contact import bench_patch_contact  # noqa: E402
 from suites.periods import bench_periods  # noqa: E402
@@ -131,6 +134,7 @@ BENCHMARKS = {
     "patch-wild": bench_program("patch_benchmark", "wild", "--count", "200"),
     "planning": bench_program("single_step_benchmark"),
     "plans": bench_plans,
+    "new-scenes": bench_new_scenes,
     "optimize": bench_optimize,
     "tracking": bench_tracking,
     "robustness": bench_program("robustness"),

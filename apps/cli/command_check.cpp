@@ -1,9 +1,10 @@
-// deft check SCENE…: everything wrong or suspicious in scenes and model files.
+// deft check SCENE…: everything wrong or suspicious in scenes and model files, with what cures it.
 
 #include <CLI/CLI.hpp>
 #include <memory>
 
 #include "command.hpp"
+#include "deft/authoring/scene_checks.hpp"
 #include "deft/core/diagnostics.hpp"
 #include "deft/io/scene/scene_file.hpp"
 #include "json.hpp"
@@ -12,47 +13,90 @@
 namespace deft::cli {
 namespace {
 
+constexpr const char* kFrictionCure = "mu: 0.5 on the body, or friction: {default: 0.5} for all that state none";
+
 struct CheckOptions {
   OutputOptions output;
   std::vector<std::string> scenes, overlays, settings, package_paths;
   bool strict = false;
 };
 
-/// What loading one scene found; the errors of a failed build come with its exception.
-std::vector<Diagnostic> check(const std::string& scene, const CheckOptions& options) {
+/// What was found in one scene: while it was read, and once it was built.
+struct Found {
+  std::vector<Diagnostic> diagnostics;
+  std::vector<authoring::Finding> findings;
+};
+
+/// The errors of a failed build come with its exception.
+Found check(const std::string& file, const CheckOptions& options) {
   Diagnostics diagnostics;
+  Found found;
   try {
-    io::load_scene(scene, {options.overlays, options.settings, options.package_paths, DEFT_SCENES_DIR}, diagnostics);
+    const scene::Scene scene =
+        io::load_scene(file, {options.overlays, options.settings, options.package_paths, DEFT_SCENES_DIR}, diagnostics);
+    found.findings = authoring::check_scene(scene);
   } catch (const InputError& error) {
-    if (!diagnostics.has_errors()) return {error.diagnostics().begin(), error.diagnostics().end()};
+    if (!diagnostics.has_errors()) {
+      found.diagnostics.assign(error.diagnostics().begin(), error.diagnostics().end());
+      return found;
+    }
   }
-  return {diagnostics.all().begin(), diagnostics.all().end()};
+  found.diagnostics.assign(diagnostics.all().begin(), diagnostics.all().end());
+  return found;
 }
+
+std::string_view word(Severity severity) { return severity == Severity::kError ? "error" : "warning"; }
 
 Json entry(const Diagnostic& diagnostic) {
   const auto known = [](int place) { return place > 0 ? Json(place) : Json(nullptr); };
   const SourceLocation& where = diagnostic.where;
+  const bool is_friction = diagnostic.kind.find("friction") != std::string::npos;
   return {{"file", where.file},
           {"line", known(where.line)},
           {"column", known(where.column)},
-          {"message", diagnostic.message}};
+          {"message", diagnostic.message},
+          {"kind", is_friction ? "friction" : "file"},
+          {"severity", word(diagnostic.severity)},
+          {"cure", is_friction ? Json(kFrictionCure) : Json(nullptr)}};
+}
+
+/// What each kind calls those whom it is about.
+Json entry(const std::string& file, const authoring::Finding& finding, Severity severity) {
+  Json one{{"file", file},         {"line", nullptr},
+           {"column", nullptr},    {"message", finding.message},
+           {"kind", finding.kind}, {"severity", word(severity)},
+           {"cure", finding.cure}};
+  if (finding.names.size() == 2)
+    one["pair"] = finding.names;
+  else
+    one[finding.kind == "unreachable" ? "goal" : "joint"] = finding.names.at(0);
+  for (const auto& [name, value] : finding.values) one[name] = number(value);
+  return one;
 }
 
 int run(const CheckOptions& options) {
   apply(options.output);
   Json errors = Json::array(), warnings = Json::array();
-  std::vector<Diagnostic> all;
+  std::vector<std::string> lines;
+  const auto list = [&](Severity severity, Json one, std::string line) {
+    (severity == Severity::kError ? errors : warnings).push_back(std::move(one));
+    lines.push_back(std::move(line));
+  };
   for (const std::string& scene : options.scenes) {
-    for (Diagnostic& found : check(scene, options)) {
-      if (options.strict) found.severity = Severity::kError;
-      (found.severity == Severity::kError ? errors : warnings).push_back(entry(found));
-      all.push_back(std::move(found));
+    Found found = check(scene, options);
+    for (Diagnostic& diagnostic : found.diagnostics) {
+      if (options.strict) diagnostic.severity = Severity::kError;
+      list(diagnostic.severity, entry(diagnostic), to_string(diagnostic));
     }
+    const Severity severity = options.strict ? Severity::kError : Severity::kWarning;
+    for (const authoring::Finding& finding : found.findings)
+      list(severity, entry(scene, finding, severity),
+           to_string({severity, {scene, 0, 0}, fmt::format("{}\n  cure: {}", finding.message, finding.cure), {}}));
   }
   if (options.output.json) {
     print_json({{"errors", errors}, {"warnings", warnings}});
   } else {
-    for (const Diagnostic& found : all) fmt::print("{}\n", to_string(found));
+    for (const std::string& line : lines) fmt::print("{}\n", line);
     fmt::print("{} {}: {} errors, {} warnings\n", options.scenes.size(), options.scenes.size() == 1 ? "file" : "files",
                errors.size(), warnings.size());
   }

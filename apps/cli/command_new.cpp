@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "command.hpp"
+#include "deft/authoring/robot_facts.hpp"
 #include "deft/authoring/scene_draft.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
@@ -67,6 +68,7 @@ int run(const NewOptions& options) {
     print_json({{"file", request.out},
                 {"robot", scene.robots()[0].name},
                 {"joints", scene.robots()[0].nu},
+                {"hand", authoring::robot_facts(scene, 0).is_hand},
                 {"objects", scene.objects().size()},
                 {"steps", std::string(solvers::to_string(status))},
                 {"warnings", checked.all().size()},

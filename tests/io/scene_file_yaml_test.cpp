@@ -48,6 +48,14 @@ TEST(SceneFileYaml, SetsByPathAndIndex) {
   EXPECT_EQ(set_yaml_path(root, "a.b.5", make_scalar("7")), "'a.b' is a list of 2; '5' is not an index of it");
   EXPECT_EQ(set_yaml_path(root, "x.y.z", make_scalar("7")), "'x.y' is a value, it has no 'z'");
   EXPECT_EQ(set_yaml_path(root, "x..z", make_scalar("7")), "the key path has an empty part");
+  EXPECT_EQ(set_yaml_path(root, "x.", make_scalar("7")), "the key path has an empty part");
+  // Keys with dots in them are quoted, as in TOML.
+  EXPECT_EQ(set_yaml_path(root, "q.\"a.b\".'c.\\d'.e", make_scalar("9")), "");
+  EXPECT_EQ(root.find("q")->find("a.b")->find("c.\\d")->find("e")->text, "9");
+  EXPECT_EQ(set_yaml_path(root, "q.\"a\\\"b\"", make_scalar("9")), "");
+  EXPECT_EQ(root.find("q")->find("a\"b")->text, "9");
+  EXPECT_EQ(set_yaml_path(root, "q.\"a", make_scalar("9")), "the quote \" of the key path is not closed");
+  EXPECT_EQ(set_yaml_path(root, "q.\"a\"b", make_scalar("9")), "a quoted part of a key path ends at its quote");
 }
 
 TEST(SceneFileYaml, EmittedTextParsesToTheSameTree) {

@@ -105,9 +105,28 @@ YamlNode model_scene(const std::string& path) {
   return root;
 }
 
+/// The '=' that ends a key path: the first outside of quotes.
+std::size_t find_equals(const std::string& setting) {
+  char quote = 0;
+  for (std::size_t i = 0; i < setting.size(); ++i) {
+    const char c = setting[i];
+    if (quote != 0) {
+      if (quote == '"' && c == '\\')
+        ++i;
+      else if (c == quote)
+        quote = 0;
+    } else if (c == '=') {
+      return i;
+    } else if ((c == '"' || c == '\'') && (i == 0 || setting[i - 1] == '.')) {
+      quote = c;
+    }
+  }
+  return std::string::npos;
+}
+
 void apply_setting(const std::string& setting, YamlNode& root, Diagnostics& diagnostics) {
   const SourceLocation where{"--set " + setting, 0, 0};
-  const auto equals = setting.find('=');
+  const std::size_t equals = find_equals(setting);
   if (equals == setting.npos || equals == 0) {
     diagnostics.error(where, "expected key.path=VALUE");
     return;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -84,13 +85,38 @@ void merge_yaml(YamlNode& base, const YamlNode& over) {
   }
 }
 
+namespace {
+
+/// Takes the first part of a key path off `path`, with the dot behind it. @returns what is wrong, or "".
+std::string take_key(std::string_view& path, std::string& key) {
+  key.clear();
+  std::size_t at = 0;
+  if (!path.empty() && (path[0] == '"' || path[0] == '\'')) {
+    const char quote = path[0];
+    for (at = 1; at < path.size() && path[at] != quote; ++at) {
+      if (quote == '"' && path[at] == '\\' && at + 1 < path.size()) ++at;  // \" and \\ stand for themselves
+      key += path[at];
+    }
+    if (at == path.size()) return fmt::format("the quote {} of the key path is not closed", quote);
+    ++at;
+    if (at < path.size() && path[at] != '.') return "a quoted part of a key path ends at its quote";
+  } else {
+    at = std::min(path.find('.'), path.size());
+    key = path.substr(0, at);
+    if (key.empty()) return "the key path has an empty part";
+  }
+  if (at + 1 == path.size()) return "the key path has an empty part";
+  path.remove_prefix(std::min(at + 1, path.size()));
+  return "";
+}
+
+}  // namespace
+
 std::string set_yaml_path(YamlNode& root, std::string_view path, YamlNode value) {
   YamlNode* at = &root;
-  std::string walked;
-  while (true) {
-    const auto dot = path.find('.');
-    const std::string_view key = path.substr(0, dot);
-    if (key.empty()) return "the key path has an empty part";
+  std::string walked, key;
+  do {
+    if (const std::string problem = take_key(path, key); !problem.empty()) return problem;
     if (at->is_null()) {
       *at = make_map();
       at->where = value.where;
@@ -114,10 +140,8 @@ std::string set_yaml_path(YamlNode& root, std::string_view path, YamlNode value)
     } else {
       return fmt::format("'{}' is a value, it has no '{}'", walked, key);
     }
-    walked += (walked.empty() ? "" : ".") + std::string(key);
-    if (dot == path.npos) break;
-    path.remove_prefix(dot + 1);
-  }
+    walked += (walked.empty() ? "" : ".") + key;
+  } while (!path.empty());
   merge_yaml(*at, value);
   return "";
 }

@@ -66,7 +66,8 @@ std::optional<YamlNode> read_yaml_file(const std::string& path, Diagnostics& dia
 /// hides a value, since it counts as absent.
 void merge_yaml(YamlNode& base, const YamlNode& over);
 
-/// Sets `key.path` (list items by index) to `value`; missing maps on the way are made.
+/// Sets `key.path` (list items by index; keys with dots in "…" or '…', as in TOML) to `value`; missing maps on the way
+/// are made.
 /// @returns what is wrong with the path, or an empty string.
 std::string set_yaml_path(YamlNode& root, std::string_view path, YamlNode value);
 
