@@ -27,6 +27,14 @@ def test_an_arm_behind_an_object_on_the_ground(deft):
     assert abs(start["mug/mug"][1] - start["box/box"][1]) > 0.06
 
 
+def test_joints_are_stiffer_with_the_frequency(deft):
+    slow = deft.json("new", "iiwa", "--out", "a.deft.yaml", "--frequency", 5) and deft.json("info", "a.deft.yaml")["robots"][0]["stiffness"]
+    fast = (
+        deft.json("new", "iiwa", "--out", "b.deft.yaml", "--frequency", 10) and deft.json("info", "b.deft.yaml")["robots"][0]["stiffness"]
+    )
+    assert fast == pytest.approx([4 * k for k in slow], rel=0.1)  # as its square; two digits are kept
+
+
 def test_the_text_says_what_it_is(deft, tmp_path):
     deft.json("new", "iiwa", "ball", "--out", "arm.deft.yaml", "--goal", "turn x -45")
     lines = (tmp_path / "arm.deft.yaml").read_text().splitlines()

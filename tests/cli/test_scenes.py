@@ -111,7 +111,8 @@ def test_check_reports_all_errors_at_their_places(deft, pushed_ball):
     assert list(found) == ["errors", "warnings"]
     assert {error["line"] for error in found["errors"]} == {len(lines), 1 + next(i for i, line in enumerate(lines) if "radius: -1" in line)}
     for error in found["errors"]:
-        assert list(error) == ["file", "line", "column", "message"]
+        assert list(error) == ["file", "line", "column", "message", "kind", "severity", "cure"]
+        assert (error["kind"], error["severity"]) == ("file", "error")
         assert error["file"] == str(pushed_ball) and error["column"] >= 1
     people = deft.run("check", pushed_ball, code=2).stdout
     assert f"{pushed_ball}:{len(lines)}:1: error: " in people and "2 errors" in people
@@ -123,7 +124,7 @@ def test_check_passes_warnings_unless_strict(deft, pushed_ball):
     assert found["errors"] == [] and len(found["warnings"]) == 1
     assert "0.5" in found["warnings"][0]["message"]
     strict = deft.json("check", pushed_ball, "--strict", code=2)
-    assert strict["warnings"] == [] and strict["errors"] == found["warnings"]
+    assert strict["warnings"] == [] and strict["errors"] == [{**found["warnings"][0], "severity": "error"}]
 
 
 def test_check_takes_several_files_and_goes_on_after_a_bad_one(deft, pushed_ball, tmp_path):
