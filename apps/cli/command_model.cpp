@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 
@@ -105,10 +106,36 @@ void draw(const std::string& scene_file, const std::string& page) {
              dynamics::start_trajectory(*model, dynamics::initial_state(*model)));
 }
 
+/// A name for models, files and YAML: letters, digits, _, - and points.
+std::string plain(std::string name) {
+  for (char& c : name)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '-' && c != '.') c = '_';
+  return name;
+}
+
+/// @throws InputError if the folder cannot be used, before anything is computed.
+void check_folder(const ConvexOptions& options) {
+  if (options.out.empty() || !fs::exists(options.out)) return;
+  if (!fs::is_directory(options.out)) throw InputError({options.out, 0, 0}, "is a file, not a folder");
+  if (!fs::is_empty(options.out) && !options.force)
+    throw InputError({options.out, 0, 0},
+                     "the folder is not empty; choose another with --out, or write into it with --force");
+}
+
+/// Makes it. @throws InputError with the reason.
+fs::path make_folder(const std::string& out, const std::string& name) {
+  if (out.empty()) return io::make_run_folder(out, name, false);
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error) throw InputError({out, 0, 0}, fmt::format("cannot make the folder: {}", error.message()));
+  return out;
+}
+
 int run_convex(const ConvexOptions& options) {
   apply(options.output);
+  check_folder(options);
   const TriangleMesh mesh = collision::read_mesh({options.file, Eigen::Vector3d::Constant(options.scale)});
-  const std::string name = fs::path(options.file).stem().string();
+  const std::string name = plain(fs::path(options.file).stem().string());
   log::info(fmt::format("{}: {} triangles", options.file, mesh.triangles.size() / 3));
   std::vector<TriangleMesh> found;
   try {
@@ -120,11 +147,13 @@ int run_convex(const ConvexOptions& options) {
   }
   const collision::DecompositionError error = collision::decomposition_error(mesh, found);
 
-  const fs::path folder = io::make_run_folder(options.out, name, options.force);
+  const fs::path folder = make_folder(options.out, name);
   std::vector<std::string> files = collision::write_parts(found, folder, name);
   const std::vector<std::string> parts = files;
-  const std::string copy = fs::path(options.file).filename().string();
-  fs::copy_file(options.file, folder / copy, fs::copy_options::overwrite_existing);
+  const std::string copy = plain(fs::path(options.file).filename().string());
+  std::error_code other;
+  if (!fs::equivalent(options.file, folder / copy, other))
+    fs::copy_file(options.file, folder / copy, fs::copy_options::overwrite_existing);
   const auto file = [&](const std::string& ending) { return (folder / (name + ending)).string(); };
   io::publish_text(file(".sdf"), object_sdf(name, copy, options.scale, parts, inertial_of(parts, options.density)));
   io::publish_text(file(".deft.yaml"), picture_yaml(copy, options.scale, parts, 1.3 * width_of(mesh)));

@@ -46,6 +46,11 @@ Status try_out(const scene::Scene& scene) {
 int run(const NewOptions& options) {
   apply(options.output);
   const authoring::DraftRequest& request = options.request;
+  const std::string ending = std::filesystem::path(request.out).extension().string();
+  for (const char* model : {".sdf", ".urdf", ".xml", ".mjcf"})
+    if (ending == model)
+      throw InputError({request.out, 0, 0},
+                       fmt::format("'{}' is an ending of model files; scenes end in .yaml", ending));
   if (std::filesystem::exists(request.out) && !options.force)
     throw InputError({request.out, 0, 0}, "is there already; choose another with --out, or replace it with --force");
   const std::filesystem::path folder = std::filesystem::absolute(request.out).parent_path();
@@ -59,9 +64,10 @@ int run(const NewOptions& options) {
   const scene::Scene scene = io::load_scene(
       request.out, {.package_paths = request.package_paths, .bundled_scenes = request.bundled_scenes}, checked);
   const Status status = try_out(scene);
-  print(checked.all(), options.output);
+  std::vector<Diagnostic> warnings(checked.all().begin(), checked.all().end());
   for (const Diagnostic& found : diagnostics.all())
-    if (found.where.file == request.out) print({&found, 1}, options.output);
+    if (found.where.file == request.out) warnings.push_back(found);
+  print(warnings, options.output);
   const bool plans = !request.goal.empty();
   const std::string next = fmt::format("deft {} {}", plans ? "plan" : "view", request.out);
   if (options.output.json) {
@@ -71,7 +77,7 @@ int run(const NewOptions& options) {
                 {"hand", authoring::robot_facts(scene, 0).is_hand},
                 {"objects", scene.objects().size()},
                 {"steps", std::string(solvers::to_string(status))},
-                {"warnings", checked.all().size()},
+                {"warnings", warnings.size()},
                 {"next", next}});
   } else {
     fmt::print("wrote {}: robot '{}' with {} joints, {} object{}; {} steps: {}\nnext: {}\n", request.out,

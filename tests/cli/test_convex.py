@@ -76,8 +76,20 @@ def test_the_command_makes_an_object_and_a_picture(deft, folder):
     body = next(b for b in info["bodies"] if b["name"] == "trough/trough")
     assert body["mass"] == pytest.approx(500 * VOLUME, rel=1e-3)
     assert body["com_B"][:2] == pytest.approx([0.1, 0.05], abs=1e-4)
-    page = (folder / "parts/trough.html").read_text()
-    assert "<canvas" in page or "three" in page
+    assert "trough_002" in (folder / "parts/trough.deft.yaml").read_text()
+    assert (folder / "parts/trough.html").stat().st_size > 100_000  # the page with the meshes inside
+    again = deft.run("model", "convex", "trough.obj", "--out", "parts", code=2)
+    assert "the folder is not empty" in again.stderr
+
+
+def test_a_folder_of_other_things_keeps_them(deft, folder):
+    (folder / "config.yaml").write_text("mine")
+    made = deft.json("model", "convex", "trough.obj", "--out", ".", "--force")
+    assert (folder / "config.yaml").read_text() == "mine" and made["parts"] > 1
+    (folder / "a, b&c.obj").write_text(trough())
+    deft.json("model", "convex", "a, b&c.obj", "--out", "odd")
+    assert (folder / "odd/a__b_c.sdf").is_file()
+    assert deft.json("check", "odd/a__b_c.sdf")["errors"] == []
 
 
 def test_the_number_of_parts_is_bounded(deft, folder):

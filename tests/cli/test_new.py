@@ -17,6 +17,50 @@ def test_a_hand_with_an_object_that_stays(deft, thing):
     assert abs(run["q"][f"{thing}/z"] - body["position"][2]) < 2e-3
 
 
+def test_several_objects_with_a_hand(deft):
+    made = deft.json("new", "allegro", "ball", "mug", "--out", "hand.deft.yaml")
+    assert (made["objects"], made["warnings"], made["hand"]) == (2, 0, True)
+    q = deft.json("sim", "hand.deft.yaml", "--steps", 10, "--out", "run")["q"]
+    assert q["ball/z"] > 0.06 and q["mug/z"] == pytest.approx(0.0475, abs=2e-3)  # in the hand; on the ground
+
+
+def test_a_start_that_was_not_found_is_a_warning(deft):
+    made = deft.json("new", "three_link_arm", "ball", "--out", "arm.deft.yaml")
+    assert made["warnings"] == 1
+
+
+ARM = """<robot name="arm"><link name="base"/><link name="rod"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>COLLISION</link>
+<joint name="j1, [rot]" type="TYPE"><parent link="base"/><child link="rod"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+ROD = '<collision><origin xyz="0.3 0 0.3"/><geometry><box size="0.6 0.02 0.02"/></geometry></collision>'
+
+
+def test_robots_that_cannot_be(deft, tmp_path):
+    (tmp_path / "arm.urdf").write_text(ARM.replace("COLLISION", "").replace("TYPE", "revolute"))
+    assert "could touch nothing" in deft.run("new", "arm.urdf", "ball", "--out", "x.deft.yaml", code=2).stderr
+    (tmp_path / "arm.urdf").write_text(ARM.replace("COLLISION", ROD).replace("TYPE", "floating"))
+    assert "cannot be driven" in deft.run("new", "arm.urdf", "--out", "x.deft.yaml", code=2).stderr
+    (tmp_path / "arm.urdf").write_text(ARM.replace("COLLISION", ROD).replace("TYPE", "revolute"))
+    assert deft.json("new", "arm.urdf", "--out", "x.deft.yaml")["joints"] == 1  # whatever its joint is called
+
+
+def test_objects_that_cannot_be(deft, tmp_path, root):
+    fixed = (root / "scenes/objects/box.sdf").read_text().replace('<model name="box">', '<model name="box"><static>1</static>')
+    (tmp_path / "fixed.sdf").write_text(fixed)
+    assert "fixed to the world" in deft.run("new", "iiwa", "fixed.sdf", "--out", "x.deft.yaml", code=2).stderr
+    bare = '<sdf version="1.9"><model name="air"><link name="air"/></model></sdf>'
+    (tmp_path / "bare.sdf").write_text(bare)
+    deft.run("new", "iiwa", "bare.sdf", "--out", "x.deft.yaml", code=2)
+    assert "endings" in deft.run("new", "iiwa", "--out", "x.sdf", code=2).stderr.replace("is an ending", "endings")
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["bare.sdf", "fixed.sdf"]
+
+
+def test_package_paths_come_along(deft, tmp_path, root):
+    (tmp_path / "pk/foo").mkdir(parents=True)
+    (tmp_path / "pk/foo/arm.urdf").write_text((root / "scenes/models/iiwa7.urdf").read_text())
+    deft.json("new", "package://foo/arm.urdf", "--package-path", "pk", "--out", "x.deft.yaml")
+    assert deft.json("check", "x.deft.yaml")["errors"] == []
+
+
 def test_an_arm_behind_an_object_on_the_ground(deft):
     made = deft.json("new", "iiwa", "mug", "box", "--out", "arm.deft.yaml", "--goal", "move 0.1 0 0")
     assert (made["joints"], made["objects"], made["steps"]) == (7, 2, "Solved")

@@ -63,7 +63,7 @@ bool let_down(const Scene& scene, scene::SceneState& state, int object, bool gro
   for (double fallen = 0; fallen < kFarthest;) {
     scene.update(q, state);
     const double gap = gap_around(scene, state, object, kStride, ground_only);
-    if (gap <= kNearly) return true;
+    if (gap <= kNearly) return gap > -kNearly;
     const double step = gap - kNearly / 2;  // no point moves farther than the distance of the two solids
     RigidTransform X = place_of(scene, object, q);
     X.translation().z() -= step;
@@ -90,6 +90,20 @@ Extent extent_of(const Scene& scene, int body, const Eigen::Matrix3d& R_WB) {
   }
   if (!low.allFinite()) return {};
   return {.middle_B = R_WB.transpose() * (low + high) / 2, .half = (high - low) / 2};
+}
+
+Extent extent_in_place(const Scene& scene, scene::SceneState& state, int object, const Eigen::VectorXd& q) {
+  scene.update(q, state);
+  Eigen::Vector3d low = Eigen::Vector3d::Constant(INFINITY), high = -low;
+  for (const int body : bodies_of(scene, object)) {
+    const RigidTransform& X = state.X_WB()[to_size(body)];
+    const Extent extent = extent_of(scene, body, X.linear());
+    if (extent.half.isZero(0)) continue;
+    low = low.cwiseMin(X * extent.middle_B - extent.half);
+    high = high.cwiseMax(X * extent.middle_B + extent.half);
+  }
+  if (!low.allFinite()) return {};
+  return {.middle_B = (low + high) / 2, .half = (high - low) / 2};
 }
 
 }  // namespace deft::authoring

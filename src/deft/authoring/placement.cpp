@@ -7,8 +7,10 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
+#include <optional>
 
 #include "deft/authoring/object_places.hpp"
+#include "deft/core/diagnostics.hpp"
 #include "deft/core/index.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/step_model.hpp"
@@ -49,14 +51,20 @@ Vector3d middle_of_tips(const Scene& scene, scene::SceneState& state, const Robo
   return sum / static_cast<double>(facts.tips.size());
 }
 
-/// Objects from `first` on stand on the ground in a row along y at distance x, far enough from each other.
+/// Objects from `first` on stand on the ground in a row along y from (x, y), far enough from each other.
+/// @throws InputError for one that cannot be put down.
 void stand_beside(const Scene& scene, scene::SceneState& state, int first, double x, double y, VectorXd& q) {
   for (int object = first; object < static_cast<int>(scene.objects().size()); ++object) {
-    const Extent extent = extent_of(scene, body_of(scene, object), Matrix3d::Identity());
+    place(scene, object, RigidTransform::Identity(), q);
+    const Extent extent = extent_in_place(scene, state, object, q);
     y += extent.half.y();
-    place(scene, object, make_transform(Matrix3d::Identity(), Vector3d(x, y, 2 * extent.half.norm()) - extent.middle_B),
-          q);
-    let_down(scene, state, object, true, q);
+    const Vector3d middle(x, y, extent.half.z() + kBeside);
+    place(scene, object, make_transform(Matrix3d::Identity(), middle - extent.middle_B), q);
+    if (!let_down(scene, state, object, true, q))
+      throw InputError({},
+                       fmt::format("object '{}' cannot be put on the ground: it meets nothing, or overlaps with what "
+                                   "is fixed (has it a collision geometry?)",
+                                   scene.objects()[to_size(object)].name));
     y += extent.half.y() + kBeside;
   }
 }
@@ -139,6 +147,12 @@ void reach_for(const Scene& scene, scene::SceneState& state, const RobotFacts& f
   }
 }
 
+/// The objects of q are where they are in `q_objects`.
+void keep_objects(const Scene& scene, const VectorXd& q_objects, VectorXd& q) {
+  for (const scene::Object& object : scene.objects())
+    q.segment(object.first_q, object.nq) = q_objects.segment(object.first_q, object.nq);
+}
+
 /// Joints drawn evenly between their limits, at most half a turn from the middle.
 VectorXd random_joints(const Scene& scene, const RobotFacts& facts, std::uint64_t item) {
   const scene::Robot& robot = scene.robots()[0];
@@ -154,15 +168,33 @@ VectorXd random_joints(const Scene& scene, const RobotFacts& facts, std::uint64_
   return q;
 }
 
-/// How far from its base an arm gets at a low height [m].
+/// Where the base of the robot is, in the world.
+Vector3d base_of(const Scene& scene, const scene::SceneState& state) {
+  return state.X_WB()[to_size(scene.model().models()[to_size(scene.robots()[0].model)].bodies.front())].translation();
+}
+
+/// The farthest that the tip of an arm gets from its base in random configurations [m].
 double reach_of(const Scene& scene, scene::SceneState& state, const RobotFacts& facts) {
   double reach = 0;
   for (int k = 0; k < kReachSamples; ++k) {
-    const Vector3d tip =
-        middle_of_tips(scene, state, facts, random_joints(scene, facts, static_cast<std::uint64_t>(k)));
-    reach = std::max(reach, tip.norm());
+    const VectorXd q = random_joints(scene, facts, static_cast<std::uint64_t>(k));
+    reach = std::max(reach, (middle_of_tips(scene, state, facts, q) - base_of(scene, state)).norm());
   }
   return reach;
+}
+
+/// Joints nearest to the middle with which the robot touches nothing, of random ones; nothing if all do.
+std::optional<VectorXd> clear_posture(const Scene& scene, scene::SceneState& state, const RobotFacts& facts,
+                                      const VectorXd& q_objects) {
+  std::optional<VectorXd> best;
+  for (int k = 0; k < kReachSamples; ++k) {
+    VectorXd q = k == 0 ? q_objects : random_joints(scene, facts, to_size(kReachSamples + kArmStarts + k));
+    keep_objects(scene, q_objects, q);
+    if (best && (q - facts.q_middle).norm() >= (*best - facts.q_middle).norm()) continue;
+    scene.update(q, state);
+    if (gap_of_bodies(scene, state, facts.bodies, 2 * kClear) >= kClear) best = q;
+  }
+  return best;
 }
 
 }  // namespace
@@ -193,12 +225,17 @@ Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
   const double quarter = std::numbers::pi / 2;
   const std::array<Matrix3d, 3> lies{Matrix3d::Identity(), exp_so3({quarter, 0, 0}), exp_so3({0, quarter, 0})};
   const Vector3d tips = middle_of_tips(scene, state, facts, facts.q_straight);
+  double far = 0;
+  for (const int body : facts.bodies) far = std::max(far, middle_of(facts, state, body).head<2>().norm());
+  VectorXd q_start = facts.q_straight;  // with all objects beside
+  stand_beside(scene, state, 0, far + 0.2, 0, q_start);
+  keep_objects(scene, q_start, best.q);
   const Vector3d palm = middle_of(facts, state, facts.palm >= 0 ? facts.palm : facts.bodies.front());
   double least = INFINITY;
   for (const Matrix3d& R : lies) {
     const Extent extent = extent_of(scene, body_of(scene, 0), R);
     for (const double share : {0.0, 0.2, 0.4, 0.6, 0.8}) {
-      VectorXd q_open = facts.q_straight;
+      VectorXd q_open = q_start;
       Vector3d middle = palm + share * (tips - palm);
       middle.z() = std::max(tips.z(), palm.z()) + 0.1 + extent.half.z();
       place(scene, 0, make_transform(R, middle - R * extent.middle_B), q_open);
@@ -223,50 +260,54 @@ Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
       }
     }
   }
-  scene.update(best.q, state);
-  double far = 0;
-  for (const int body : facts.bodies) far = std::max(far, middle_of(facts, state, body).head<2>().norm());
-  stand_beside(scene, state, best.found ? 1 : 0, far + 0.2, 0, best.q);
   return best;
 }
 
 Start start_of_arm(const Scene& scene, const RobotFacts& facts, const Displacement& goal) {
   scene::SceneState state = scene.make_state();
-  const double reach = reach_of(scene, state, facts), distance = kReachShare * reach;
+  const double distance = kReachShare * reach_of(scene, state, facts);
+  const Vector3d base = base_of(scene, state);
   VectorXd q_objects = facts.q_middle;
-  Vector3d middle(distance, 0, 0);
   Extent extent;
   if (!scene.objects().empty()) {
-    extent = extent_of(scene, body_of(scene, 0), Matrix3d::Identity());
-    stand_beside(scene, state, 0, distance, -extent.half.y(), q_objects);
-    middle = place_of(scene, 0, q_objects) * extent.middle_B;
+    place(scene, 0, RigidTransform::Identity(), q_objects);
+    const double half_y = extent_in_place(scene, state, 0, q_objects).half.y();
+    stand_beside(scene, state, 0, base.x() + distance, base.y() - half_y, q_objects);
+    extent = extent_in_place(scene, state, 0, q_objects);
   }
+  const auto rests_at = [&](const VectorXd& q, bool found, const char* why) {
+    return Start{.q = q, .u = commands_at(scene, q), .found = found, .why = why};
+  };
+  const std::optional<VectorXd> clear = clear_posture(scene, state, facts, q_objects);
+  if (!clear)
+    return rests_at(q_objects, false,
+                    "no posture was found in which the robot touches nothing; it starts in the middle of its limits");
+  if (scene.objects().empty()) return rests_at(*clear, true, "");
+  Start best =
+      rests_at(*clear, false, "the arm finds no place behind the object without touching anything; it starts aside");
+
   // Behind the object as seen in the direction in which it goes; beside it to be turned, before it to be lifted.
   Vector3d towards(goal.translation_W.x(), goal.translation_W.y(), 0);
-  towards = towards.norm() > 0 ? Vector3d(towards.normalized())
-                               : (goal.rotation_W.norm() > 0 ? Vector3d(0, 1, 0) : Vector3d(1, 0, 0));
+  if (towards.norm() > 0)
+    towards.normalize();
+  else
+    towards = goal.rotation_W.norm() > 0 ? Vector3d::UnitY() : Vector3d::UnitX();
   const double away = extent.half.head<2>().norm() + kBeside;
-
-  Start best{
-      .q = q_objects,
-      .u = commands_at(scene, q_objects),
-      .found = false,
-      .why =
-          "the arm finds no place behind the object without touching anything; it starts in the middle of its limits"};
   double least = INFINITY;
   for (int attempt = 0; attempt < kArmStarts; ++attempt) {
-    VectorXd q = attempt == 0 ? q_objects : random_joints(scene, facts, to_size(kReachSamples + attempt));
-    for (const scene::Object& object : scene.objects())
-      q.segment(object.first_q, object.nq) = q_objects.segment(object.first_q, object.nq);
-    const double height = std::max(middle.z(), 0.05) + 0.03 * (attempt % 4);  // its links need room above the ground
-    const Vector3d target = Vector3d(middle.x(), middle.y(), height) - (away + 0.02 * (attempt / 4 % 3)) * towards;
+    VectorXd q = attempt == 0 ? *clear : random_joints(scene, facts, to_size(kReachSamples + attempt));
+    keep_objects(scene, q_objects, q);
+    const double height = std::max(extent.middle_B.z(), 0.05) + 0.03 * (attempt % 4);  // its links need room above the
+                                                                                       // ground
+    Vector3d target = extent.middle_B - (away + 0.02 * (attempt / 4 % 3)) * towards;
+    target.z() = height;
     reach_for(scene, state, facts, target, q);
     const double off = (middle_of_tips(scene, state, facts, q) - target).norm();
     if (off > 5e-3 || gap_of_bodies(scene, state, facts.bodies, 2 * kClear) < kClear) continue;
     const double score = (q - facts.q_middle).norm();
     if (score >= least) continue;
     least = score;
-    best = {.q = q, .u = commands_at(scene, q), .found = true, .why = {}};
+    best = rests_at(q, true, "");
   }
   return best;
 }

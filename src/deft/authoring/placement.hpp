@@ -23,13 +23,16 @@ struct Start {
   std::string why;
 };
 
-/// Of a hand whose palm is turned up: the object is let down onto it, in several ways and with the fingers more or less
-/// closed, until it lies still; of what stays the start with the fingertips nearest to the object is taken. Objects
-/// after the first stand beside.
+/// Of a hand whose palm is turned up: the object is let down onto it, in several ways, and the fingers close about it
+/// more or less; of what then lies still in the hand the start with the fingertips nearest to the object is taken, with
+/// little tilt and in the middle of the tips. Objects after the first stand beside. @throws InputError for an object
+/// that cannot be put on the ground.
 Start start_in_hand(const scene::Scene& scene, const RobotFacts& facts);
 
-/// Of an arm: objects stand on the ground in a row at 0.6 of the arm's reach, the first before it, and the tip is
-/// behind the first, seen in the direction of `goal`. The joints are found by damped least squares from several starts.
+/// Of an arm: objects stand on the ground in a row at 0.6 of the arm's reach from its base along x, the first before
+/// it, and the tip is behind the first, seen in the direction of `goal`. The joints are found by damped least squares
+/// from several starts; without objects, or if that fails, they are those nearest to the middle of the limits with
+/// which the robot touches nothing. @throws InputError likewise.
 Start start_of_arm(const scene::Scene& scene, const RobotFacts& facts, const Displacement& goal);
 
 }  // namespace deft::authoring

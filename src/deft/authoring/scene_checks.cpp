@@ -60,7 +60,7 @@ void find_limits(const Scene& scene, std::vector<Finding>& findings) {
         {.kind = "limit",
          .message = fmt::format("'{}' starts at {:.4g} {}, beyond its limit {:.4g}{}", joint.name, value, joint.unit,
                                 limit, value == 0 ? ": what a configuration leaves out is 0" : ""),
-         .cure = fmt::format("in {}: {}: {{{}: {:.6g}}}", start_of(scene), joint.name.substr(0, slash),
+         .cure = fmt::format("in {}: {}: {{{}: {}}}", start_of(scene), joint.name.substr(0, slash),
                              slash == std::string::npos ? joint.name : joint.name.substr(slash + 1), limit),
          .values = {{"value", value}, {"limit", limit}},
          .names = {joint.name}});
@@ -94,10 +94,12 @@ void find_unreachable(const Scene& scene, std::vector<Finding>& findings) {
   }
 }
 
-/// Mass of what moves with a body [kg]: of its model, infinite if it is fixed.
+/// Mass of an object [kg], infinite if it is frozen; of anything else that of the body, infinite if it is fixed.
 double mass_of(const Scene& scene, int body) {
   const multibody::BodyInfo& info = scene.model().bodies()[to_size(body)];
-  return info.weld_group == 0 ? kInfinity : scene.model().models()[to_size(info.model)].mass;
+  for (const scene::Object& object : scene.objects())
+    if (object.model == info.model) return object.frozen ? kInfinity : object.mass;
+  return info.weld_group == 0 ? kInfinity : info.mass;
 }
 
 void find_mass_ratios(const Scene& scene, scene::SceneState& state, std::vector<Finding>& findings) {
@@ -126,12 +128,18 @@ void find_filtered_pairs(const Scene& scene, scene::SceneState& state, std::vect
   const auto geometries = world.geometries();
   const auto bodies = scene.model().bodies();
   const auto is_half_space = [&](std::size_t g) { return !std::isfinite(world.surface_area(static_cast<int>(g))); };
+  const auto is_object = [&](int model) {
+    return std::any_of(scene.objects().begin(), scene.objects().end(),
+                       [&](const scene::Object& o) { return o.model == model; });
+  };
   std::set<std::pair<int, int>> said;
   for (std::size_t a = 0; a < geometries.size(); ++a) {
     for (std::size_t b = a + 1; b < geometries.size(); ++b) {
       const int body_a = geometries[a].body, body_b = geometries[b].body;
       const int model_a = bodies[to_size(body_a)].model, model_b = bodies[to_size(body_b)].model;
-      if (model_a == model_b || bodies[to_size(body_a)].weld_group == bodies[to_size(body_b)].weld_group) continue;
+      if (model_a == model_b || !(is_object(model_a) || is_object(model_b)) ||
+          bodies[to_size(body_a)].weld_group == bodies[to_size(body_b)].weld_group)
+        continue;
       if (world.may_touch(static_cast<int>(a), static_cast<int>(b)) || (is_half_space(a) && is_half_space(b))) continue;
       const double gap = world.signed_distance(static_cast<int>(a), static_cast<int>(b), state.X_WB()).gap;
       if (gap >= -kPenetration || !said.insert({body_a, body_b}).second) continue;
@@ -144,6 +152,12 @@ void find_filtered_pairs(const Scene& scene, scene::SceneState& state, std::vect
            .names = {geometries[a].name, geometries[b].name}});
     }
   }
+}
+
+/// One significant digit.
+double rounded_down(double value) {
+  const double unit = std::pow(10, std::floor(std::log10(value)));
+  return std::floor(value / unit) * unit;
 }
 
 void find_long_steps(const Scene& scene, scene::SceneState& state, std::vector<Finding>& findings) {
@@ -162,12 +176,12 @@ void find_long_steps(const Scene& scene, scene::SceneState& state, std::vector<F
     const double swings = fastest * *step.h / (2 * std::numbers::pi);
     if (swings <= kSwings) continue;
     const std::string& name = scene.model().velocities()[to_size(robot.v(joint))].name;
-    const double longest = kSwings * 2 * std::numbers::pi / fastest;
+    const double longest = rounded_down(kSwings * 2 * std::numbers::pi / fastest);
     findings.push_back(
         {.kind = "step_length",
          .message = fmt::format("'{}' alone swings {:.3g} times within a step of {} s: the step takes the swing away",
                                 name, swings, *step.h),
-         .cure = fmt::format("step: {{h: {:.1g}}}, or a smaller stiffness", longest),
+         .cure = fmt::format("step: {{h: {}}}, or a smaller stiffness", longest),
          .values = {{"h", *step.h}, {"longest", longest}},
          .names = {name}});
   }

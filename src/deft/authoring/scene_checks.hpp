@@ -24,7 +24,7 @@ struct Finding {
 /// - limit: a joint starts beyond its limit, or a configuration leaves it at 0, which is beyond it;
 /// - unreachable: a goal that no plan can reach (planning::prove_impossible), with its distance from the start;
 /// - mass_ratio: two bodies that touch at the start, one more than 1000 times as heavy as the other;
-/// - filtered_pair: geometries of a robot and of an object, or of two objects, overlap at the start and may not touch;
+/// - filtered_pair: geometries of an object and of another model overlap at the start and may not touch;
 /// - step_length: a joint of a second-order model swings more than ten times within a step: h √(K/M) > 20 π.
 std::vector<Finding> check_scene(const scene::Scene& scene);
 

@@ -69,7 +69,7 @@ class Finder {
   template <typename Bundled>
   Found find(const std::string& name, const char* what, const std::vector<std::string>& names, Bundled bundled) {
     Found found;
-    if (const std::string file = bundled(name); !file.empty() && !fs::exists(name)) {
+    if (const std::string file = bundled(name); !file.empty() && !fs::is_regular_file(name)) {
       found.uri = "package://deft_scenes/" + file;
       found.path = files_.find(found.uri, "").path;
     } else if (fs::is_regular_file(name) || name.find("://") != std::string::npos) {
@@ -103,20 +103,27 @@ std::string loose_base(const multibody::ModelSpec& model) {
   return loose == model.links.end() ? std::string() : loose->name;
 }
 
+/// A file that is gone at the end.
+struct Draft {
+  explicit Draft(const DraftRequest& request)
+      : path(fs::absolute(request.out).parent_path() / fmt::format(".{}.draft", getpid())) {}
+  ~Draft() {
+    std::error_code gone;
+    fs::remove(path, gone);
+  }
+  fs::path path;
+};
+
 /// The text as a scene: written beside its place, where its relative names hold, and taken away again.
 Scene build(const SceneText& text, const DraftRequest& request) {
-  const fs::path file = fs::absolute(request.out).parent_path() / fmt::format(".{}.draft", getpid());
-  std::ofstream(file) << to_yaml(text);
+  const Draft draft(request);
+  std::ofstream file(draft.path);
+  file << to_yaml(text);
+  file.close();
+  if (!file) throw InputError({request.out, 0, 0}, "nothing can be written into its folder");
   Diagnostics repeated;  // what is said of the models was said when they were read
-  try {
-    Scene scene = io::load_scene(
-        file.string(), {.package_paths = request.package_paths, .bundled_scenes = request.bundled_scenes}, repeated);
-    fs::remove(file);
-    return scene;
-  } catch (...) {
-    fs::remove(file);
-    throw;
-  }
+  return io::load_scene(draft.path.string(),
+                        {.package_paths = request.package_paths, .bundled_scenes = request.bundled_scenes}, repeated);
 }
 
 /// Without its stiffnesses, which the model file may state; else 1 for the time being.
@@ -125,6 +132,9 @@ void take_joints(const multibody::ModelSpec& model, SceneText& text) {
   bool has_drives = true;
   std::size_t axes = 0;
   for (const multibody::JointSpec& joint : model.joints) {
+    if (joint.kind == multibody::JointKind::kFree || joint.kind == multibody::JointKind::kBall)
+      throw InputError(joint.where, fmt::format("joint '{}' of '{}' cannot be driven: robots have hinges and slides",
+                                                joint.name, model.name));
     if (!moves(joint)) continue;
     for (const multibody::JointAxisSpec& axis : joint.axes) {
       const bool follows = std::any_of(model.couplings.begin(), model.couplings.end(),
@@ -154,12 +164,20 @@ double lowest_of(const Scene& scene, const RobotFacts& facts, const Eigen::Vecto
 
 double payload_of(const Scene& scene) { return scene.objects().empty() ? 0.0 : scene.objects()[0].mass; }
 
-void check_objects(const Scene& scene, const SceneText& text) {
-  for (const scene::Object& object : scene.objects())
-    if (object.nq < 7)
-      throw InputError({}, fmt::format("object '{}' has no free body: it can be put nowhere", object.name));
-  if (scene.objects().size() != text.objects.size())
-    throw InputError({}, "an object has no joint that moves, or is taken for a robot");
+/// An object is put somewhere by its free body.
+void check_object(const multibody::ModelSpec& model) {
+  if (loose_base(model).empty())
+    throw InputError(
+        model.where,
+        fmt::format("'{}' is fixed to the world by its file: as an object it could be put nowhere", model.name));
+}
+
+/// Folders as the scene file names them.
+std::vector<std::string> from_folder_of(const std::string& out, const std::vector<std::string>& folders) {
+  std::vector<std::string> relative;
+  for (const std::string& folder : folders)
+    relative.push_back(fs::relative(fs::absolute(folder), fs::absolute(out).parent_path()).string());
+  return relative;
 }
 
 }  // namespace
@@ -193,15 +211,19 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
   take_joints(robot.model, text);
   for (const std::string& name : request.objects) {
     const Found object = finder.object(name);
-    text.objects.push_back(
-        {.name = free_name(object.model.name, taken), .file = object.uri, .X_WB = RigidTransform::Identity()});
+    check_object(object.model);
+    text.objects.push_back({.name = free_name(object.model.name, taken), .file = object.uri});
   }
+  text.package_paths = from_folder_of(request.out, request.package_paths);
   text.name = text.robot.name + (text.objects.empty() ? "" : "_" + text.objects[0].name);
 
   // A hand is turned and raised first; all else needs to know where it is.
   Scene scene = build(text, request);
-  check_objects(scene, text);
   RobotFacts facts = robot_facts(scene, 0);
+  if (facts.tips.empty())
+    throw InputError(
+        robot.model.where,
+        fmt::format("no link of '{}' that moves has a collision geometry: it could touch nothing", robot.model.name));
   text.ground = 0;
   if (facts.is_hand && !text.robot.base.empty()) {
     text.robot.X_WBase.linear() = palm_up(scene, facts);
@@ -239,7 +261,7 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
   }
   if (!request.goal.empty()) {
     text.goal = request.goal;
-    text.X_WGoal = goal.of(*text.objects[0].X_WB);
+    text.X_WGoal = goal.of(text.objects[0].X_WB);
   }
   build(text, request);  // what is handed over loads
   return to_yaml(text);

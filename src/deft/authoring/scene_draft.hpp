@@ -25,9 +25,9 @@ std::vector<std::string> bundled_objects(const std::string& bundled_scenes);
 
 /// The text of a scene file with comments: the robot's base fixed to the world (a hand's with its palm up),
 /// stiffnesses, ground, objects, a start inside limits and free of penetration, and the goal. Warnings go to
-/// `diagnostics`.
-/// @throws InputError for what cannot be read, a robot without joints, an object that cannot move, a goal without
-/// object.
+/// `diagnostics`, one at the place of `out` if no such start was found.
+/// @throws InputError for what cannot be read, a robot that has no joints to drive or cannot touch anything, an object
+/// that cannot be put down, a goal without object.
 std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics);
 
 }  // namespace deft::authoring

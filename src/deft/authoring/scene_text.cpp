@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <numbers>
 
 namespace deft::authoring {
 namespace {
@@ -25,6 +28,13 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+/// Whether a key needs no quotes.
+bool is_plain(const std::string& key) {
+  return !key.empty() && std::all_of(key.begin(), key.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.' || c == '/';
+  });
+}
+
 std::string pose(const RigidTransform& X) {
   return fmt::format("position: {}, quat_wxyz: {}", list(X.translation()), list(quat_wxyz_from_rotation(X.linear())));
 }
@@ -38,7 +48,7 @@ std::string robot_lines(const RobotText& robot) {
   std::string text =
       line(fmt::format("  - add_model: {{name: {}, file: {}}}", robot.name, quoted(robot.file)), "the robot");
   if (robot.base.empty()) return text;
-  const Eigen::Vector3d rpy = rpy_from_rotation(robot.X_WBase.linear()) * 180 / M_PI;
+  const Eigen::Vector3d rpy = rpy_from_rotation(robot.X_WBase.linear()) * 180 / std::numbers::pi;
   return text +
          line(fmt::format(
                   "  - add_weld: {{parent: world, child: {}, X_PC: {{translation: {}, rotation: !Rpy {{deg: {}}}}}}}",
@@ -49,13 +59,12 @@ std::string robot_lines(const RobotText& robot) {
 std::string start_lines(const SceneText& scene) {
   std::string joints;
   for (const auto& [name, value] : scene.robot.joints)
-    joints += fmt::format("{}{}: {}", joints.empty() ? "" : ", ", name, number(value));
+    joints += fmt::format("{}{}: {}", joints.empty() ? "" : ", ", is_plain(name) ? name : quoted(name), number(value));
   std::string text = "configurations:\n  start:\n" +
                      line(fmt::format("    {}: {{{}}}", scene.robot.name, joints), "rad or m, inside the limits");
   for (const ObjectText& object : scene.objects)
-    if (object.X_WB)
-      text +=
-          line(fmt::format("    {}: {{{}}}", object.name, pose(*object.X_WB)), "m, touching nothing deeper than 1 mm");
+    text += line(fmt::format("    {}: {{{}}}", object.name, pose(object.X_WB)),
+                 "m, its body's origin, and its orientation");
   return text + line("initial: start", "the configuration that everything starts from");
 }
 
@@ -64,8 +73,13 @@ std::string start_lines(const SceneText& scene) {
 std::string to_yaml(const SceneText& scene) {
   const RobotText& robot = scene.robot;
   std::string text = line("deft: 1", "edition of the scene format") +
-                     line(fmt::format("name: {}", scene.name), "of run folders and pages") + "directives:\n" +
-                     robot_lines(robot);
+                     line(fmt::format("name: {}", scene.name), "of run folders and pages");
+  if (!scene.package_paths.empty()) {
+    std::string folders;
+    for (const std::string& folder : scene.package_paths) folders += (folders.empty() ? "" : ", ") + quoted(folder);
+    text += line(fmt::format("package_paths: [{}]", folders), "where packages are looked for");
+  }
+  text += "directives:\n" + robot_lines(robot);
   for (const ObjectText& object : scene.objects)
     text += line(fmt::format("  - add_model: {{name: {}, file: {}}}", object.name, quoted(object.file)),
                  "an object: nothing moves it but contact");

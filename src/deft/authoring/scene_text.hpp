@@ -23,16 +23,17 @@ struct RobotText {
 /// What it says of an object.
 struct ObjectText {
   std::string name, file;
-  std::optional<RigidTransform> X_WB;  // start of its free body; none: as its file says
+  RigidTransform X_WB = RigidTransform::Identity();  // start of its free body
 };
 /// All of it.
 struct SceneText {
-  std::string name;                       // of the scene
-  RobotText robot;                        // the one that moves
-  std::vector<ObjectText> objects;        // the first is what the goal is about
-  std::optional<double> ground;           // height [m]; none: there is no ground
-  std::string goal;                       // as it was asked for; empty: none
-  std::optional<RigidTransform> X_WGoal;  // of the first object
+  std::string name;                        // of the scene
+  RobotText robot;                         // the one that moves
+  std::vector<ObjectText> objects;         // the first is what the goal is about
+  std::optional<double> ground;            // height [m]; none: there is no ground
+  std::string goal;                        // as it was asked for; empty: none
+  std::optional<RigidTransform> X_WGoal;   // of the first object
+  std::vector<std::string> package_paths;  // folders where packages are looked for, from the folder of the file
 };
 /// The file. Numbers have seven digits.
 std::string to_yaml(const SceneText& text);

@@ -1,12 +1,14 @@
 """Convex parts of a mesh by CoACD, for deft/collision/decomposition/coacd_process.
 
-Usage: coacd_parts.py IN OUT CONCAVITY PARTS
+Usage: coacd_parts.py IN OUT CONCAVITY PARTS VERSION
 
 IN holds the numbers of corners and triangles (64-bit integers), the corners (doubles) and the triangles (32-bit integers);
-OUT gets the number of parts and each of them in the same form. PARTS 0: as many as the concavity asks for.
+OUT gets the number of parts and each of them in the same form. PARTS 0: as many as the concavity asks for. Another VERSION of CoACD
+is refused: it would make other parts of the same mesh.
 """
 
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import coacd
@@ -16,7 +18,9 @@ CORNERS = 64  # of a part at most: contacts are found by walking over them
 SEED = 0
 
 
-def main(source: str, target: str, concavity: str, parts: str) -> None:
+def main(source: str, target: str, concavity: str, parts: str, version: str) -> None:
+    if (installed := metadata.version("coacd")) != version:
+        sys.exit(f"version {installed} is installed, {version} is needed: python -m pip install coacd=={version}")
     data = Path(source).read_bytes()
     corners, triangles = (int(n) for n in np.frombuffer(data, np.int64, 2))
     points = np.frombuffer(data, np.float64, 3 * corners, 16).reshape(-1, 3)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -22,10 +23,13 @@ constexpr const char* kInstall = "install it with 'python -m pip install coacd==
                                  "', or set DEFT_COACD_PYTHON to a Python interpreter that has it";
 constexpr off_t kLastWords = 2000;  // characters of what a process wrote that failed
 
-/// A folder for the two files, gone at the end.
+/// A folder for the two files, of this call alone, gone at the end.
 struct Exchange {
-  Exchange() : folder(fs::temp_directory_path() / fmt::format("deft_coacd_{}", getpid())) {
-    fs::create_directories(folder);
+  Exchange() {
+    std::string name = (fs::temp_directory_path() / "deft_coacd_XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr)
+      throw std::runtime_error(fmt::format("no folder can be made in '{}'", fs::temp_directory_path().string()));
+    folder = name;
   }
   ~Exchange() {
     std::error_code gone;
@@ -87,12 +91,12 @@ std::vector<TriangleMesh> ask_coacd(const TriangleMesh& mesh, const multibody::D
   write(mesh, in);
   const int errors = memfd_create("coacd", MFD_CLOEXEC);
   const int pid = spawn({python, DEFT_COACD_SCRIPT, in.string(), out.string(), fmt::format("{}", how.concavity),
-                         fmt::format("{}", how.parts)},
+                         fmt::format("{}", how.parts), DEFT_COACD_VERSION},
                         -1, errors, errors);
   const int status = pid > 0 ? wait_for_end(pid) : -1;
   const std::string words = status == 0 ? std::string() : last_words(errors);
   close(errors);
-  if (status != 0) throw std::runtime_error(fmt::format("CoACD failed on the mesh; {}", words));
+  if (status != 0) throw std::runtime_error(fmt::format("CoACD ({}) failed on the mesh; {}", python, words));
   return read(out);
 }
 

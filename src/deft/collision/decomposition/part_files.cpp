@@ -1,12 +1,12 @@
 #include "deft/collision/decomposition/part_files.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <stdexcept>
 
 #include "deft/collision/decomposition/convex_parts.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t kEdition = 1;  // of what stands in the cache: one more whenever other parts would come out
+constexpr std::uint64_t kEdition = 2;  // of what stands in the cache: one more whenever other parts would come out
 
 std::string key_of(const TriangleMesh& mesh, const multibody::DecompositionSpec& how) {
   const std::array<double, 3> settings{static_cast<double>(kEdition), static_cast<double>(how.parts), how.concavity};
@@ -28,22 +28,32 @@ std::string key_of(const TriangleMesh& mesh, const multibody::DecompositionSpec&
   return hash_text(fnv1a(std::span<const double>(settings), triangles));
 }
 
-std::vector<std::string> files_in(const fs::path& folder) {
+/// The parts in a folder of the cache, nothing if some are missing: how many there should be is in their names.
+std::optional<std::vector<std::string>> kept_in(const fs::path& folder) {
   std::vector<std::string> files;
+  if (!fs::is_directory(folder)) return std::nullopt;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
-  return files;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    if (fs::path(files[i]).filename() != fmt::format("of_{}_{:03}.obj", files.size(), i)) return std::nullopt;
+  return files.empty() ? std::nullopt : std::optional(files);
 }
 
-/// Fills a folder beside its final place and moves it there; another program may have been faster.
+/// Fills a folder of its own beside the final place and moves it there; another program may have been faster.
 void keep(const std::vector<TriangleMesh>& parts, const fs::path& folder) {
-  const fs::path draft = folder.string() + fmt::format(".{}", getpid());
-  fs::create_directories(draft);
-  write_parts(parts, draft, "part");
-  std::error_code taken;
-  fs::rename(draft, folder, taken);
-  if (taken) fs::remove_all(draft);
-  if (!fs::is_directory(folder)) throw fs::filesystem_error("cannot rename", draft, folder, taken);
+  fs::create_directories(folder.parent_path());
+  std::string name = folder.string() + ".XXXXXX";
+  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made there");
+  std::error_code taken, gone;
+  try {
+    write_parts(parts, name, fmt::format("of_{}", parts.size()));
+  } catch (...) {
+    fs::remove_all(name, gone);
+    throw;
+  }
+  if (!kept_in(folder)) fs::remove_all(folder, gone);  // what is left of an earlier one
+  fs::rename(name, folder, taken);
+  if (taken) fs::remove_all(name, gone);
 }
 
 }  // namespace
@@ -82,7 +92,7 @@ std::vector<std::string> write_parts(const std::vector<TriangleMesh>& parts, con
 std::vector<std::string> part_files(const multibody::MeshSpec& mesh) {
   const TriangleMesh surface = read_mesh(mesh);
   const fs::path folder = cache_folder() / "convex" / key_of(surface, *mesh.decompose);
-  if (fs::is_directory(folder)) return files_in(folder);
+  if (const auto kept = kept_in(folder)) return *kept;
   log::info(fmt::format("decomposing '{}' into convex parts, kept in '{}'", mesh.path, folder.string()));
   std::vector<TriangleMesh> parts;
   try {
@@ -97,7 +107,9 @@ std::vector<std::string> part_files(const multibody::MeshSpec& mesh) {
         {}, fmt::format("convex parts of '{}' cannot be kept: {}; set DEFT_CACHE_DIR to a folder that can be written",
                         mesh.path, error.what()));
   }
-  return files_in(folder);
+  if (const auto kept = kept_in(folder)) return *kept;
+  throw InputError({}, fmt::format("convex parts of '{}' were taken away from '{}' while they were read", mesh.path,
+                                   folder.string()));
 }
 
 }  // namespace deft::collision
