@@ -29,7 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SUITE_LIMIT_S = 1200.0  # far above the slowest suite: a suite that runs longer hangs
-SANITIZERS_SLOW = 4  # times as long with sanitizers
+INSTRUMENTED_SLOW = 4  # times as long with sanitizers, and without optimisation where lines are counted
 
 
 @dataclass
@@ -58,10 +58,14 @@ class Count:
                 self.fail(f"{name} skipped itself")
 
 
+def is_on(build: Path, option: str) -> bool:
+    cache = build / "CMakeCache.txt"
+    return cache.exists() and f"{option}:BOOL=ON" in cache.read_text()
+
+
 def has_sanitizers(build: Path) -> bool:
     """Whether malloc is a sanitizer's, so that allocations cannot be counted."""
-    cache = build / "CMakeCache.txt"
-    return cache.exists() and "DEFT_SANITIZE:BOOL=ON" in cache.read_text()
+    return is_on(build, "DEFT_SANITIZE")
 
 
 # Tests that may skip themselves, and when: a pattern of names, and what must be so.
@@ -239,7 +243,7 @@ def main() -> int:
     print("== tests")
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         logs_of = {s.name: logs / f"{s.report.stem}.log" for s in suites}
-        slow = SANITIZERS_SLOW if has_sanitizers(build) else 1
+        slow = INSTRUMENTED_SLOW if has_sanitizers(build) or is_on(build, "DEFT_COVERAGE") else 1
         futures = {pool.submit(run, s, logs_of[s.name], environment, slow): s for s in suites}
         for future in concurrent.futures.as_completed(futures):
             suite, (count, seconds) = futures[future], future.result()

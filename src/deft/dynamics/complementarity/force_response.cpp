@@ -1,7 +1,6 @@
 #include "deft/dynamics/complementarity/force_response.hpp"
 
 #include <Eigen/Cholesky>
-#include <cassert>
 
 #include "deft/math/block_parts.hpp"
 
@@ -56,10 +55,7 @@ bool ForceResponse::from_energy(const contact::ContactProblem& problem) {
 
 void ForceResponse::prescribe(int velocity, double delta) {
   std::erase(free, velocity);
-  if (const int k = block_at(factor, velocity); k >= 0) {
-    assert(factor.size(k) == 1);
-    factor.block(k).setZero();
-  }
+  if (const int k = block_at(factor, velocity); k >= 0) factor.block(k).row(velocity - factor.start(k)).setZero();
   drift(velocity) = delta;
 }
 

@@ -23,7 +23,7 @@ struct ForceResponse {
   /// @returns false if a block of Q is not positive definite.  No allocation once grown.
   bool from_energy(const contact::ContactProblem& problem);
   /// Prescribes the displacement `delta` [rad, m] of one velocity, whatever the forces: its mobility becomes 0.
-  /// @pre it is a block of its own, or free.
+  /// @pre it is free, or the other velocities of its block are prescribed too.
   void prescribe(int velocity, double delta);
   /// x ← F Fᵀ x, the displacement under generalised forces x; 0 where there is no mobility.
   void apply_mobility(Eigen::VectorXd& x) const;
