@@ -29,6 +29,7 @@ struct Extent {
   Eigen::Vector3d middle_B = Eigen::Vector3d::Zero();  // in the frame of the body [m] (extent_in_place: in the world)
   Eigen::Vector3d half = Eigen::Vector3d::Zero();      // along the world's axes [m]
 };
+/// That of one body.
 Extent extent_of(const scene::Scene& scene, int body, const Eigen::Matrix3d& R_WB);
 /// The box around all bodies of an object in its place in `q`: middle and half sizes in the world [m].
 Extent extent_in_place(const scene::Scene& scene, scene::SceneState& state, int object, const Eigen::VectorXd& q);

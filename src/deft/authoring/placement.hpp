@@ -20,7 +20,7 @@ struct Start {
   Eigen::VectorXd q;   // size nq
   Eigen::VectorXd u;   // commands at rest there, size nu
   bool found = false;  // otherwise q is the least bad that was tried, and `why` says what is wrong with it
-  std::string why;
+  std::string why;     // what is wrong; empty if nothing is
 };
 
 /// Of a hand whose palm is turned up: the object is let down onto it, in several ways, and the fingers close about it

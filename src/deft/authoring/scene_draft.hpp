@@ -19,8 +19,9 @@ struct DraftRequest {
   std::string bundled_scenes;              // folder of package://deft_scenes
 };
 
-/// Names that stand for bundled models: of robots and of objects, ascending.
+/// Names that stand for bundled robots.
 std::vector<std::string> bundled_robots(const std::string& bundled_scenes);
+/// Names that stand for bundled objects, ascending.
 std::vector<std::string> bundled_objects(const std::string& bundled_scenes);
 
 /// The text of a scene file with comments: the robot's base fixed to the world (a hand's with its palm up),

@@ -22,7 +22,7 @@ struct RobotText {
 };
 /// What it says of an object.
 struct ObjectText {
-  std::string name, file;
+  std::string name, file;                            // of the model in the scene, and of its file
   RigidTransform X_WB = RigidTransform::Identity();  // start of its free body
 };
 /// All of it.
