@@ -51,10 +51,10 @@ Vector3d middle_of_tips(const Scene& scene, scene::SceneState& state, const Robo
   return sum / static_cast<double>(facts.tips.size());
 }
 
-/// Objects from `first` on stand on the ground in a row along y from (x, y), far enough from each other.
+/// All objects stand on the ground in a row along y from (x, y), far enough from each other.
 /// @throws InputError for one that cannot be put down.
-void stand_beside(const Scene& scene, scene::SceneState& state, int first, double x, double y, VectorXd& q) {
-  for (int object = first; object < static_cast<int>(scene.objects().size()); ++object) {
+void stand_beside(const Scene& scene, scene::SceneState& state, double x, double y, VectorXd& q) {
+  for (int object = 0; object < static_cast<int>(scene.objects().size()); ++object) {
     place(scene, object, RigidTransform::Identity(), q);
     const Extent extent = extent_in_place(scene, state, object, q);
     y += extent.half.y();
@@ -143,7 +143,7 @@ void reach_for(const Scene& scene, scene::SceneState& state, const RobotFacts& f
       const multibody::CoordinateInfo& joint = model.coordinates()[to_size(robot.q(i))];
       q[robot.q(i)] = std::clamp(q[robot.q(i)] + dq[i], joint.lower, joint.upper);
     }
-    for (const multibody::Coupling& coupling : model.couplings()) q[coupling.q] = coupling.at(q);
+    keep_couplings(model, q);
   }
 }
 
@@ -164,7 +164,7 @@ VectorXd random_joints(const Scene& scene, const RobotFacts& facts, std::uint64_
                  upper = std::min(joint.upper, middle + std::numbers::pi);
     q[robot.q(i)] = lower + (upper - lower) * random_uniform(0, item, static_cast<std::uint32_t>(i));
   }
-  for (const multibody::Coupling& coupling : scene.model().couplings()) q[coupling.q] = coupling.at(q);
+  keep_couplings(scene.model(), q);
   return q;
 }
 
@@ -219,7 +219,6 @@ Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
   scene::SceneState state = scene.make_state();
   const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
   Start best{.q = facts.q_middle,
-             .u = commands_at(scene, facts.q_middle),
              .found = false,
              .why = "no place was found in the hand where the object stays; it starts beside it"};
   const double quarter = std::numbers::pi / 2;
@@ -228,7 +227,7 @@ Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
   double far = 0;
   for (const int body : facts.bodies) far = std::max(far, middle_of(facts, state, body).head<2>().norm());
   VectorXd q_start = facts.q_straight;  // with all objects beside
-  stand_beside(scene, state, 0, far + 0.2, 0, q_start);
+  stand_beside(scene, state, far + 0.2, 0, q_start);
   keep_objects(scene, q_start, best.q);
   const Vector3d palm = middle_of(facts, state, facts.palm >= 0 ? facts.palm : facts.bodies.front());
   double least = INFINITY;
@@ -256,7 +255,7 @@ Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
         const double score = distance_of_tips(scene, state, facts, q) + kOffCost * off + kTiltCost * tilt;
         if (score >= least || gap_around(scene, state, 0, kClear, false) < -kStill) continue;
         least = score;
-        best = {.q = q, .u = commands_at(scene, q), .found = true, .why = {}};
+        best = {.q = q, .found = true, .why = {}};
       }
     }
   }
@@ -272,19 +271,18 @@ Start start_of_arm(const Scene& scene, const RobotFacts& facts, const Displaceme
   if (!scene.objects().empty()) {
     place(scene, 0, RigidTransform::Identity(), q_objects);
     const double half_y = extent_in_place(scene, state, 0, q_objects).half.y();
-    stand_beside(scene, state, 0, base.x() + distance, base.y() - half_y, q_objects);
+    stand_beside(scene, state, base.x() + distance, base.y() - half_y, q_objects);
     extent = extent_in_place(scene, state, 0, q_objects);
   }
-  const auto rests_at = [&](const VectorXd& q, bool found, const char* why) {
-    return Start{.q = q, .u = commands_at(scene, q), .found = found, .why = why};
-  };
   const std::optional<VectorXd> clear = clear_posture(scene, state, facts, q_objects);
   if (!clear)
-    return rests_at(q_objects, false,
-                    "no posture was found in which the robot touches nothing; it starts in the middle of its limits");
-  if (scene.objects().empty()) return rests_at(*clear, true, "");
-  Start best =
-      rests_at(*clear, false, "the arm finds no place behind the object without touching anything; it starts aside");
+    return {.q = q_objects,
+            .found = false,
+            .why = "no posture was found in which the robot touches nothing; it starts in the middle of its limits"};
+  if (scene.objects().empty()) return {.q = *clear, .found = true, .why = {}};
+  Start best{.q = *clear,
+             .found = false,
+             .why = "the arm finds no place behind the object without touching anything; it starts aside"};
 
   // Behind the object as seen in the direction in which it goes; beside it to be turned, before it to be lifted.
   Vector3d towards(goal.translation_W.x(), goal.translation_W.y(), 0);
@@ -307,7 +305,7 @@ Start start_of_arm(const Scene& scene, const RobotFacts& facts, const Displaceme
     const double score = (q - facts.q_middle).norm();
     if (score >= least) continue;
     least = score;
-    best = rests_at(q, true, "");
+    best = {.q = q, .found = true, .why = {}};
   }
   return best;
 }

@@ -18,7 +18,6 @@ Eigen::Matrix3d palm_up(const scene::Scene& scene, const RobotFacts& facts);
 /// A start that was found.
 struct Start {
   Eigen::VectorXd q;   // size nq
-  Eigen::VectorXd u;   // commands at rest there, size nu
   bool found = false;  // otherwise q is the least bad that was tried, and `why` says what is wrong with it
   std::string why;     // what is wrong; empty if nothing is
 };

@@ -34,11 +34,11 @@ double rounded(double value) {
   return std::round(value / unit) * unit;
 }
 
+}  // namespace
+
 void keep_couplings(const multibody::Model& model, Eigen::VectorXd& q) {
   for (const multibody::Coupling& coupling : model.couplings()) q[coupling.q] = coupling.at(q);
 }
-
-}  // namespace
 
 RobotFacts robot_facts(const Scene& scene, int index) {
   const multibody::Model& model = scene.model();

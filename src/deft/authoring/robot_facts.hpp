@@ -22,6 +22,9 @@ struct RobotFacts {
 /// Looks at the robot at index `robot` of Scene::robots(); the rest of q is as the scene starts.
 RobotFacts robot_facts(const scene::Scene& scene, int robot);
 
+/// Puts the coordinates of q that follow others where they belong.
+void keep_couplings(const multibody::Model& model, Eigen::VectorXd& q);
+
 /// Middle of the box around a body's collision geometries, in the world [m].
 Eigen::Vector3d middle_of(const RobotFacts& facts, const scene::SceneState& state, int body);
 

@@ -252,12 +252,10 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
   const scene::Robot& driven = scene.robots()[0];
   for (int i = 0; i < driven.nu; ++i) {
     const std::string& name = scene.model().coordinates()[to_size(driven.q(i))].name;
-    text.robot.joints.emplace_back(name.substr(name.find('/') + 1), start.u[driven.first_u + i]);
+    text.robot.joints.emplace_back(name.substr(name.find('/') + 1), start.q[driven.q(i)]);
   }
   for (std::size_t k = 0; k < text.objects.size(); ++k) {
-    const scene::Object& object = scene.objects()[k];
-    text.objects[k].X_WB = make_transform(rotation_from_quat_wxyz(start.q.segment<4>(object.first_q)),
-                                          start.q.segment<3>(object.first_q + 4));
+    text.objects[k].X_WB = place_of(scene, static_cast<int>(k), start.q);
   }
   if (!request.goal.empty()) {
     text.goal = request.goal;

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +20,8 @@ extern char** environ;
 
 namespace deft {
 namespace {
+
+constexpr off_t kLastWords = 2000;  // characters
 
 bool has_package(const std::string& python, const std::string& package) {
   const int pid =
@@ -58,6 +61,15 @@ int wait_for_end(int pid, double patience_s) {
     if (watch.seconds() > patience_s) kill(pid, SIGKILL);
     if (!for_ever) usleep(2000);
   }
+}
+
+std::string last_words(int file) {
+  const off_t size = lseek(file, 0, SEEK_END);
+  if (size <= 0) return "it wrote nothing";
+  std::string words(static_cast<std::size_t>(std::min<off_t>(size, kLastWords)), ' ');
+  const ssize_t got = pread(file, words.data(), words.size(), size - static_cast<off_t>(words.size()));
+  words.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  return "it last wrote: " + words;
 }
 
 std::string find_python(const std::string& package, const char* variable, const std::string& usual,

@@ -16,6 +16,9 @@ int spawn(const std::vector<std::string>& command, int in, int out, int errors);
 /// a signal ended it.
 int wait_for_end(int pid, double patience_s = kInfinity);
 
+/// The end of what a process wrote into a file, at most 2000 characters, as part of a message.
+std::string last_words(int file);
+
 /// A Python interpreter that has a package: the one that the environment variable names, and no other if it is set;
 /// else `usual`; else python3. @throws InputError that says what was looked at, `install` after it.
 std::string find_python(const std::string& package, const char* variable, const std::string& usual,

@@ -23,7 +23,6 @@ constexpr const char* kInstallDrake =
     "DEFT_DRAKE_PYTHON to a Python interpreter that has it";
 constexpr double kPatience = 2;  // [s] until a child that should end is ended
 constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
-constexpr long kLastWords = 2000;  // characters of what a dead process wrote
 
 [[noreturn]] void refuse(const std::string& what) { throw InputError({}, fmt::format("plant drake: {}", what)); }
 
@@ -67,17 +66,8 @@ DrakeProcess::~DrakeProcess() {
   close(errors_);
 }
 
-std::string DrakeProcess::last_words() const {
-  const off_t size = lseek(errors_, 0, SEEK_END);
-  if (size <= 0) return "it wrote nothing";
-  std::string words(static_cast<std::size_t>(std::min<off_t>(size, kLastWords)), ' ');
-  const ssize_t got = pread(errors_, words.data(), words.size(), size - static_cast<off_t>(words.size()));
-  words.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return "it last wrote: " + words;
-}
-
 void DrakeProcess::gone(const std::string& what) const {
-  refuse(fmt::format("the process of '{}' {}; {}", python_, what, last_words()));
+  refuse(fmt::format("the process of '{}' {}; {}", python_, what, last_words(errors_)));
 }
 
 void DrakeProcess::send_all(const char* data, std::size_t size) const {

@@ -33,7 +33,6 @@ class DrakeProcess {
   [[noreturn]] void gone(const std::string& what) const;
   void send_all(const char* data, std::size_t size) const;
   void receive_all(char* data, std::size_t size) const;
-  std::string last_words() const;
 
   int pid_ = -1, socket_ = -1, errors_ = -1;  // of the child; our end; what it writes to its standard error
   std::string python_;

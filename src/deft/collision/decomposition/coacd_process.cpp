@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kInstall = "install it with 'python -m pip install coacd==" DEFT_COACD_VERSION
                                  "', or set DEFT_COACD_PYTHON to a Python interpreter that has it";
-constexpr off_t kLastWords = 2000;  // characters of what a process wrote that failed
 
 /// A folder for the two files, of this call alone, gone at the end.
 struct Exchange {
@@ -72,14 +71,6 @@ std::vector<TriangleMesh> read(const fs::path& file) {
   }
   if (!in) throw std::runtime_error("what CoACD's process wrote is cut short");
   return meshes;
-}
-
-std::string last_words(int errors) {
-  const off_t size = lseek(errors, 0, SEEK_END);
-  std::string words(static_cast<std::size_t>(std::min(size, kLastWords)), ' ');
-  const ssize_t got = pread(errors, words.data(), words.size(), size - static_cast<off_t>(words.size()));
-  words.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  return words.empty() ? "it wrote nothing" : "it last wrote: " + words;
 }
 
 }  // namespace
