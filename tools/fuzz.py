@@ -1,27 +1,34 @@
 #!/usr/bin/env python3
 """Hand the readers of files to libFuzzer, one after another, with the sanitizers of the preset `fuzz`.
 
-Usage: fuzz.py PROGRAM DEFT [READER]... [--seconds N] [--keep]
+Usage: fuzz.py PROGRAM DEFT [READER]... [--seconds N] [--keep] [--record]
 
 PROGRAM is deft_fuzz, DEFT the command line of the release build, which makes the run folders to start from. READER is a
 name of tests/fuzz/readers.cpp; default: all. What is found goes to out/fuzz/READER: `found`, the files that reached
 something new, and `crash-…`, `timeout-…`, `oom-…`, the defects. With --keep the smallest files that reach all that was
-reached replace tests/fuzz/corpus/READER, where the tests read them again. Standard library only. Exit status 1 if a
-defect was found.
+reached replace tests/fuzz/corpus/READER, where the tests read them again. A reader goes on from what it had found; how
+long it ran, what it read and the defects of each run are kept in out/fuzz/READER/runs.json, and --record writes them to
+benchmarks/baselines/fuzz.json. Exit status 1 if a defect was found.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "benchmarks"))
+
+from suites import recording  # noqa: E402
+
 CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 OUT = ROOT / "out" / "fuzz"
 HANG_S = 10  # a file that takes longer is a defect
@@ -84,10 +91,16 @@ def seeds(reader: str, deft: Path) -> Path:
     return folder
 
 
-def fuzz(program: Path, reader: str, deft: Path, seconds: int) -> list[Path]:
+def defects_of(reader: str) -> set[Path]:
+    """Files that made it crash, hang, lose memory or take too much of it."""
+    return {f for f in (OUT / reader).glob("*-*") if re.match(r"(crash|timeout|oom|leak)-", f.name)}
+
+
+def fuzz(program: Path, reader: str, deft: Path, seconds: int) -> set[Path]:
     """The defects that were found."""
     start, found = seeds(reader, deft), OUT / reader / "found"
     found.mkdir(exist_ok=True)
+    known, began = defects_of(reader), time.monotonic()
     options = [
         f"-max_total_time={seconds}",
         f"-timeout={HANG_S}",
@@ -102,7 +115,25 @@ def fuzz(program: Path, reader: str, deft: Path, seconds: int) -> list[Path]:
         options.append(f"-dict={OUT / reader / 'words'}")
     with (OUT / reader / "log").open("w") as log:
         subprocess.run([program, *options, found, start], env=environment(reader), cwd=ROOT, stdout=log, stderr=log, check=False)
-    return sorted(f for f in (OUT / reader).iterdir() if re.match(r"(crash|timeout|oom|leak)-", f.name))
+    new = defects_of(reader) - known
+    read = re.findall(r"^#(\d+): cov: (\d+)", (OUT / reader / "log").read_text(errors="replace"), re.M)
+    if not read:
+        raise SystemExit(f"{reader}: the fuzzer did not start; see {OUT / reader / 'log'}")
+    run = {
+        "commit": recording.commit_of(),
+        "seconds": round(time.monotonic() - began),
+        "files": int(read[-1][0]),
+        "edges": int(read[-1][1]),
+        "defects": sorted(f.name for f in new),
+    }
+    recording.write_whole(OUT / reader / "runs.json", json.dumps([*runs_of(reader), run], indent=1) + "\n")
+    return new
+
+
+def runs_of(reader: str) -> list[dict]:
+    """What was kept of its runs, in their order."""
+    file = OUT / reader / "runs.json"
+    return json.loads(file.read_text()) if file.exists() else []
 
 
 def environment(reader: str) -> dict[str, str]:
@@ -112,6 +143,7 @@ def environment(reader: str) -> dict[str, str]:
     return {
         **os.environ,
         "DEFT_FUZZ_READER": reader,
+        "DEFT_COACD_PYTHON": str(OUT / "no python"),  # a scene that asks for convex parts is refused, not decomposed for minutes
         "UBSAN_OPTIONS": "print_stacktrace=1",
         "ASAN_OPTIONS": "allocator_may_return_null=1",
         "LSAN_OPTIONS": f"suppressions={suppressions}:print_suppressions=0",
@@ -147,18 +179,22 @@ def main() -> int:
     parser.add_argument("readers", nargs="*", metavar="READER", help=f"of {', '.join(KINDS)}")
     parser.add_argument("--seconds", type=int, default=60, help="for each reader (default 60)")
     parser.add_argument("--keep", action="store_true", help="renew tests/fuzz/corpus")
+    parser.add_argument("--record", action="store_true", help="write the baseline, of all that was kept")
     options = parser.parse_args()
     for reader in options.readers:
         if reader not in KINDS:
             parser.error(f"there is no reader '{reader}'; there are: {', '.join(KINDS)}")
-    defects: list[Path] = []
+    defects: set[Path] = set()
     for reader in options.readers or KINDS:
         new = fuzz(options.program.resolve(), reader, options.deft.resolve(), options.seconds)
         print(f"{reader}: {len(list((OUT / reader / 'found').iterdir()))} files that reached something new, {len(new)} defects", flush=True)
-        defects += new
+        defects |= new
         if options.keep:
             keep(options.program.resolve(), reader)
-    for defect in defects:
+    if options.record:
+        build = next(folder for folder in options.program.resolve().parents if (folder / "CMakeCache.txt").exists())
+        recording.record("fuzz", recording.source_of(build, "./run fuzz --record"), {reader: runs_of(reader) for reader in KINDS})
+    for defect in sorted(defects):
         print(f"defect: {defect}", file=sys.stderr)
     return 1 if defects else 0
 

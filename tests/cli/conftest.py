@@ -26,13 +26,20 @@ class Deft:
     def __init__(self, binary: Path, folder: Path):
         self.binary, self.folder = binary, folder
 
-    def run(self, *arguments, code=0):
-        done = subprocess.run([self.binary, *map(str, arguments)], cwd=self.folder, capture_output=True, text=True, timeout=TIMEOUT_S)
+    def run(self, *arguments, code=0, **environment):
+        done = subprocess.run(
+            [self.binary, *map(str, arguments)],
+            cwd=self.folder,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+        )
         assert code is None or done.returncode == code, f"exit {done.returncode}, not {code}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
         return done
 
-    def json(self, *arguments, code=0):
-        return parse(self.run(*arguments, "--json", code=code).stdout)
+    def json(self, *arguments, code=0, **environment):
+        return parse(self.run(*arguments, "--json", code=code, **environment).stdout)
 
     def start(self, *arguments):
         return subprocess.Popen(

@@ -263,3 +263,13 @@ def test_a_run_of_other_coordinates_is_no_start(deft, pushed_ball, root, tmp_pat
     )
     done = deft.run("sim", pushed_ball, "--from", "run", "--out", "next", code=2)
     assert "has other coordinates than the scene" in done.stderr and not (tmp_path / "next").exists()
+
+
+def test_every_instruction_set_of_the_processor_ends_in_the_same_place(deft, pushed_ball):
+    refused = deft.run("sim", pushed_ball, "--out", "run", code=2, DEFT_ISA="sse9").stderr
+    sets = refused.rsplit(": ", 1)[-1].split(", ")
+    assert "DEFT_ISA is 'sse9'" in refused and sets[-1].strip() == "baseline"
+    usual = deft.json("sim", pushed_ball, "--out", "run")["q"]
+    for name in sets:
+        found = deft.json("sim", pushed_ball, "--out", name.strip(), DEFT_ISA=name.strip())["q"]
+        assert list(found.values()) == pytest.approx(list(usual.values()), abs=1e-9)

@@ -46,10 +46,33 @@ def mutants() -> str:
     return f"{lines[0]}\n\n{survivors}Recorded {record_words(recorded['sources'])}\n"
 
 
+def fuzz() -> str:
+    """How long each reader of files was fuzzed, and what was found."""
+    recorded = baseline("fuzz")
+    if not recorded:
+        return ""
+    rows = []
+    for reader, runs in recorded.items():
+        if reader == "sources" or not runs:
+            continue
+        minutes = sum(run["seconds"] for run in runs) / 60
+        rows.append(
+            [
+                reader,
+                f"{minutes:.0f}",
+                f"{sum(run['files'] for run in runs):,}",
+                str(runs[-1]["edges"]),
+                str(sum(len(run["defects"]) for run in runs)),
+            ]
+        )
+    return f"{table(['reader', 'minutes', 'files read', 'edges reached', 'defects found'], rows)}\n\nRecorded {record_words(recorded['sources'])}\n"
+
+
 TABLES = {
     "plants": ("scenes/plants/README.md", plants),
     "coverage": ("tests/README.md", coverage),
     "mutants": ("tests/README.md", mutants),
+    "fuzz": ("tests/README.md", fuzz),
 }  # by name: the file, and what belongs there
 
 

@@ -2,8 +2,9 @@
 
 #include <array>
 #include <cstdlib>
-#include <stdexcept>
 #include <string>
+
+#include "deft/core/diagnostics.hpp"
 
 namespace deft::solvers::kernels {
 
@@ -44,8 +45,8 @@ const Isa& choose() {
     if (requested == isa.name) return isa;
     valid += (valid.empty() ? "" : ", ") + std::string(isa.name);
   }
-  throw std::runtime_error("environment variable DEFT_ISA='" + std::string(requested) +
-                           "' is not one of the instruction sets of this processor: " + valid);
+  throw InputError({}, "the environment variable DEFT_ISA is '" + std::string(requested) +
+                           "', which is none of this processor's instruction sets: " + valid);
 }
 
 const Isa& active() {

@@ -8,7 +8,7 @@
 namespace deft::solvers::kernels {
 
 /// Name of the instruction set whose kernels this process uses: "baseline", "avx2" or "avx512". The best one the
-/// processor has, or the one that the environment variable DEFT_ISA names. @throws std::runtime_error if DEFT_ISA names
+/// processor has, or the one that the environment variable DEFT_ISA names. @throws InputError if DEFT_ISA names
 /// an unknown or unavailable one.
 std::string_view active_isa();
 
