@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 
 from robot_data import DATA_FILE, Body, Joint, Shape, expand_model, load_data
 
-COLOUR = [0.82, 0.84, 0.87, 1]  # of visual shapes, red, green, blue, alpha
+COLOURS = {"light": [0.82, 0.84, 0.87, 1], "dark": [0.19, 0.2, 0.23, 1], "rubber": [0.93, 0.91, 0.86, 1]}  # red, green, blue, alpha
 NOTE = " Written by tools/make_models.py from kinematics.yaml; edit there. "
 
 
@@ -83,7 +83,7 @@ def write_sdf(name: str, bodies: list[Body]) -> ET.Element:
         for i, shape in enumerate(body.shapes):
             sdf_shape(link, "collision", shape, i)
         for i, shape in enumerate(body.visuals):
-            child(child(sdf_shape(link, "visual", shape, i), "material"), "diffuse", numbers(COLOUR))
+            child(child(sdf_shape(link, "visual", shape, i), "material"), "diffuse", numbers(COLOURS[shape.colour]))
     for body in bodies:
         if body.joint:
             sdf_joint(model, body, body.joint)
@@ -114,7 +114,7 @@ def write_urdf(name: str, bodies: list[Body]) -> ET.Element:
         for i, shape in enumerate(body.shapes):
             urdf_shape(link, "collision", shape, i)
         for i, shape in enumerate(body.visuals):
-            child(child(urdf_shape(link, "visual", shape, i), "material", name="light"), "color", rgba=numbers(COLOUR))
+            child(child(urdf_shape(link, "visual", shape, i), "material", name=shape.colour), "color", rgba=numbers(COLOURS[shape.colour]))
     for body in bodies:
         if not body.joint:
             continue

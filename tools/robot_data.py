@@ -4,7 +4,7 @@ A model is a list of `Body`, parents before children; the page itself says what 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import radians
 from pathlib import Path
 
@@ -38,6 +38,7 @@ class Shape:
     at: list[float]  # centre in the body frame [m]
     mu: float | None = None  # friction; none: the reader's default
     rpy: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])  # [rad]
+    colour: str = "light"  # of a shape to look at: a key of make_models.COLOURS
 
 
 @dataclass
@@ -94,14 +95,20 @@ def _body(name: str, row: dict, parent: str | None) -> Body:
         joint = Joint(row["joint"]["name"], kind, axis, row["joint"].get("limits"))
     return Body(name, parent, joint, row.get("at", [0, 0, 0]), [radians(a) for a in row.get("rpy_deg", [0, 0, 0])],
                 row["mass"], row.get("com", [0, 0, 0]), list(inertia) + [0.0] * (6 - len(inertia)),
-                _shapes(row), _shapes(row.get("visual", {})))  # fmt: skip
+                _shapes(row), _visuals(row.get("visual", {})))  # fmt: skip
+
+
+def _visuals(row: dict) -> list[Shape]:
+    by_colour = row if all(isinstance(part, dict) for part in row.values()) else {"light": row}
+    return [replace(shape, colour=colour) for colour, part in by_colour.items() for shape in _shapes(part)]
 
 
 def _shapes(row: dict) -> list[Shape]:
     mu = row.get("mu")
     shapes = [Shape("box", r[:3], r[3:], mu) for r in row.get("boxes", [])]
     shapes += [Shape("cylinder", r[:2], r[2:], mu) for r in row.get("cylinders", [])]
-    shapes += [_capsule(r[0], np.array(r[1:4], float), np.array(r[4:], float)) for r in row.get("capsules", [])]
+    shapes += [_between("capsule", r) for r in row.get("capsules", [])]
+    shapes += [_between("cylinder", r) for r in row.get("rods", [])]
     shapes += [Shape("sphere", r[:1], r[1:4], r[4] if len(r) > 4 else mu) for r in row.get("spheres", [])]
     if grid := row.get("grid"):
         shapes += [Shape("sphere", [grid["radius"]], [x, y, 0], mu) for x in grid["x"] for y in grid["y"]]
@@ -117,11 +124,13 @@ def _shapes(row: dict) -> list[Shape]:
     return shapes
 
 
-def _capsule(radius: float, start: np.ndarray, end: np.ndarray) -> Shape:
+def _between(kind: str, row: list[float]) -> Shape:
+    """A capsule or cylinder, [radius, a point, another]: its axis runs from one to the other."""
+    start, end = np.array(row[1:4], float), np.array(row[4:], float)
     length = float(np.linalg.norm(end - start))
     x, y, z = (end - start) / length
-    turn = [0.0, float(np.arctan2(np.hypot(x, y), z)), float(np.arctan2(y, x))]  # takes the axis z to the direction of the capsule
-    return Shape("capsule", [radius, length], [float(v) for v in (start + end) / 2], rpy=turn)
+    turn = [0.0, float(np.arctan2(np.hypot(x, y), z)), float(np.arctan2(y, x))]  # takes the axis z to that direction
+    return Shape(kind, [row[0], length], [float(v) for v in (start + end) / 2], rpy=turn)
 
 
 def _slide_bodies(slides: list[str], first: tuple[str, dict], damping: float) -> list[Body]:
