@@ -19,6 +19,7 @@
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/io/scene/scene_file.hpp"
 #include "deft/multibody/load_model.hpp"
+#include "deft/viewer/painted_mesh.hpp"
 
 namespace deft::fuzz {
 namespace {
@@ -62,7 +63,16 @@ void read_mjcf(const std::string& path) {
   diagnostics.throw_if_errors();
 }
 
-void read_mesh(const std::string& path) { collision::read_mesh({.path = path}); }
+/// As it collides and as it is drawn: each may refuse it.
+void read_mesh(const std::string& path) {
+  try {
+    viewer::read_painted_mesh({.path = path});
+  } catch (const InputError&) {
+    collision::read_mesh({.path = path});
+    throw;
+  }
+  collision::read_mesh({.path = path});
+}
 
 void read_problem(const std::string& path) { io::read_problem(path); }
 
@@ -91,6 +101,9 @@ constexpr std::array kReaders{
     Reader{"obj", "mesh.obj", read_mesh},
     Reader{"stl", "mesh.stl", read_mesh},
     Reader{"dae", "mesh.dae", read_mesh},
+    Reader{"ply", "mesh.ply", read_mesh},
+    Reader{"gltf", "mesh.gltf", read_mesh},
+    Reader{"glb", "mesh.glb", read_mesh},
     Reader{"problem", "problem.json", read_problem},
     Reader{"solve", "problem.json", solve_problem},
     Reader{"run", "run.h5", read_run},

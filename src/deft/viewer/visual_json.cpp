@@ -5,11 +5,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "deft/collision/shapes/triangle_mesh.hpp"
 #include "deft/core/log.hpp"
 #include "deft/math/uniform_pressure.hpp"
 #include "deft/scene/scene.hpp"
 #include "deft/scene/support_axes.hpp"
+#include "deft/viewer/painted_mesh.hpp"
 
 namespace deft::viewer {
 namespace {
@@ -50,8 +50,18 @@ std::string pose(const RigidTransform& X) {
   return list(std::array<double, 7>{quat(0), quat(1), quat(2), quat(3), p.x(), p.y(), p.z()});
 }
 
-std::string triangles(const std::vector<double>& vertices, const std::vector<int>& indices) {
-  return fmt::format(R"({{"type":"mesh","vertices":{},"triangles":{}}})", list(vertices), list(indices));
+/// In single precision, which is what is drawn.
+std::string rounded_list(const std::vector<double>& values) {
+  std::string out = "[";
+  for (const double value : values) out += fmt::format("{}{}", out.size() > 1 ? "," : "", static_cast<float>(value));
+  return out + "]";
+}
+
+std::string triangles(const std::vector<double>& vertices, const std::vector<int>& indices,
+                      const std::vector<double>& colours = {}) {
+  const std::string painted = colours.empty() ? "" : R"(,"colors":)" + rounded_list(colours);
+  return fmt::format(R"({{"type":"mesh","vertices":{},"triangles":{}{}}})", rounded_list(vertices), list(indices),
+                     painted);
 }
 
 /// Bottom and top polygons as fans, two triangles per side.
@@ -99,21 +109,41 @@ struct ShapeJson {
   }
 };
 
+/// A shape and its colour: the model's, else the file's.
+struct Drawn {
+  std::string shape;
+  std::optional<std::array<double, 4>> rgba;
+};
+
+/// One, or of a mesh that is drawn one of each material.
+std::vector<Drawn> drawn(const multibody::GeometrySpec& geometry) {
+  const auto* const mesh = std::get_if<multibody::MeshSpec>(&geometry.shape);
+  if (!mesh) return {{std::visit(ShapeJson{}, geometry.shape), geometry.rgba}};
+  std::vector<Drawn> parts;
+  for (const PaintedMesh& part : read_painted_mesh(*mesh)) {
+    const bool has_own = !geometry.rgba;
+    parts.push_back({triangles(part.mesh.vertices, part.mesh.triangles, has_own ? part.colours : std::vector<double>{}),
+                     has_own ? part.rgba : geometry.rgba});
+  }
+  return parts;
+}
+
 std::string geometries(const std::vector<multibody::GeometrySpec>& specs) {
   std::string out = "[";
   for (const multibody::GeometrySpec& geometry : specs) {
-    std::string shape;
+    std::vector<Drawn> parts;
     try {
-      shape = std::visit(ShapeJson{}, geometry.shape);
+      parts = drawn(geometry);
     } catch (const InputError& error) {  // a picture without one mesh is better than none; collision meshes were read
                                          // when building
       log::warning(fmt::format("{} is not drawn: {}", geometry.name, error.what()));
-      continue;
     }
-    if (out.size() > 1) out += ",";
-    out += fmt::format(R"({{"X_BG":{},)", pose(geometry.X_LG));
-    if (geometry.rgba) out += fmt::format(R"("rgba":{},)", list(*geometry.rgba));
-    out += fmt::format(R"("shape":{}}})", shape);
+    for (const Drawn& part : parts) {
+      if (out.size() > 1) out += ",";
+      out += fmt::format(R"({{"X_BG":{},)", pose(geometry.X_LG));
+      if (part.rgba) out += fmt::format(R"("rgba":{},)", list(*part.rgba));
+      out += fmt::format(R"("shape":{}}})", part.shape);
+    }
   }
   return out + "]";
 }

@@ -18,7 +18,8 @@ namespace deft::viewer {
 ///  S = {"type": "sphere", "radius"} | {"type": "box", "size": [3]} | {"type": "capsule"|"cylinder", "radius",
 ///  "length"} | {"type": "ellipsoid", "radii": [3]}
 ///    | {"type": "half_space", "normal": [3], "offset"} | {"type": "mesh", "vertices": [flat xyz…], "triangles": [flat
-///    ijk…]}   (prisms and meshes)
+///    ijk…], "colors": [flat rgb… of each vertex, sRGB] (optional)}   (prisms; meshes, one for each material:
+///    painted_mesh)
 ///  L = {"axes": [a, b, n] (support_axes), "ellipsoid": [upper triangle of Ã by rows: FᵀÃF = 1]}
 ///    | {"axes", "gyration": ρ [m], "columns": n, "loads": [flat f_a f_b τ…]}: loads [N, N, N·m] on the limit surface
 ///    of a flat support, that

@@ -13,6 +13,7 @@ namespace {
 using scene::TrackSettings;
 using setting_list::kCount;
 using setting_list::kCountOrNone;
+using setting_list::kShare;
 using setting_list::SettingInfo;
 
 /// The one list: visit(info, field) for each setting of TrackSettings `s`, const or not. One table is clearer than

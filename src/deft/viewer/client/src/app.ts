@@ -378,6 +378,12 @@ export class App {
         flag === 'split' ? 'normal and tangential parts' : `${flag === 'points' ? 'contact points' : flag} on or off`;
       keys.push({keys: [key], shown: key, text, action: () => options.toggle(flag)});
     }
+    keys.push({
+      keys: ['v'],
+      shown: 'v',
+      text: 'shapes that are drawn, that collide, both',
+      action: () => options.nextLook(),
+    });
     if (this.alternative)
       keys.push({
         keys: ['m'],

@@ -183,7 +183,7 @@ export class Bodies {
       opacity: alpha,
     });
     if (geometry.rgba) material.color.setRGB(geometry.rgba[0], geometry.rgba[1], geometry.rgba[2], 'srgb');
-    else material.color.copy(colour);
+    else if (shape.type !== 'mesh' || !shape.colors) material.color.copy(colour);
     material.userData.alpha = alpha;
     this.solids.push(material);
     const mesh = new Mesh(this.triangles(geometry, group.userData.body), material);

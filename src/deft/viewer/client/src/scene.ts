@@ -7,7 +7,7 @@ export type Shape =
   | {type: 'capsule' | 'cylinder'; radius: number; length: number}
   | {type: 'ellipsoid'; radii: number[]}
   | {type: 'half_space'; normal: number[]; offset: number}
-  | {type: 'mesh'; vertices: number[]; triangles: number[]};
+  | {type: 'mesh'; vertices: number[]; triangles: number[]; colors?: number[]};
 
 /** How a limit surface is described (viewer/visual_json.hpp): an ellipsoid, or loads on a grid of twists. */
 export interface SurfaceSpec {

@@ -3,6 +3,7 @@ import {
   BufferAttribute,
   BufferGeometry,
   CapsuleGeometry,
+  Color,
   CylinderGeometry,
   Quaternion,
   SphereGeometry,
@@ -43,12 +44,22 @@ function triangulate(shape: Bounded, around?: number): BufferGeometry {
     case 'mesh': {
       const mesh = new BufferGeometry();
       mesh.setAttribute('position', new BufferAttribute(new Float32Array(shape.vertices), 3));
+      if (shape.colors) mesh.setAttribute('color', linearColours(shape.colors));
       mesh.setIndex(shape.triangles);
       if (shape.triangles.length <= kFineMesh) return toCreasedNormals(mesh, kCrease);
       mesh.computeVertexNormals();
       return mesh;
     }
   }
+}
+
+/** Colours of vertices as they are stored, in sRGB, in the light that three computes with. */
+function linearColours(colours: number[]): BufferAttribute {
+  const colour = new Color(),
+    values = new Float32Array(colours.length);
+  for (let i = 0; i < colours.length; i += 3)
+    colour.setRGB(colours[i], colours[i + 1], colours[i + 2], 'srgb').toArray(values, i);
+  return new BufferAttribute(values, 3);
 }
 
 const kSectors = 6; // odd in half a turn: a half turn exchanges the tones

@@ -38,6 +38,7 @@ export class ViewPanel {
   private reachBox: HTMLInputElement | null = null;
   private alternativeBox: HTMLInputElement | null = null;
   private planBox: HTMLInputElement | null = null;
+  private lookList: HTMLSelectElement | null = null;
   private readonly patchBoxes = new Map<string, HTMLInputElement>();
   private readonly marks: [HTMLCanvasElement, Kind][] = [];
 
@@ -107,26 +108,35 @@ export class ViewPanel {
     );
   }
 
+  /** From what is drawn to what collides, to both, and back. */
+  nextLook(): void {
+    const list = this.lookList!;
+    list.selectedIndex = (list.selectedIndex + 1) % list.options.length;
+    list.dispatchEvent(new Event('change'));
+  }
+
   /** How bodies are drawn. */
   private looks(bodies: Bodies): HTMLElement {
     const redraw = () => this.stage.invalidate();
+    const shapes = choice(
+      'Shapes',
+      [
+        ['visual', 'visual'],
+        ['collision', 'collision'],
+        ['both', 'both'],
+      ],
+      'visual',
+      (look) => {
+        bodies.setLook(look as Look);
+        redraw();
+      },
+    );
+    this.lookList = shapes.querySelector('select')!;
     return el(
       'section',
       {},
       el('h3', {}, 'Bodies'),
-      choice(
-        'Shapes',
-        [
-          ['visual', 'visual'],
-          ['collision', 'collision'],
-          ['both', 'both'],
-        ],
-        'visual',
-        (look) => {
-          bodies.setLook(look as Look);
-          redraw();
-        },
-      ),
+      shapes,
       slider(
         'Opacity',
         0.1,

@@ -1,0 +1,141 @@
+#include "deft/viewer/painted_mesh.hpp"
+
+#include <assimp/config.h>
+#include <assimp/material.h>
+#include <assimp/postprocess.h>
+#include <assimp/scene.h>
+
+#include <fmt/core.h>
+
+#include <assimp/Importer.hpp>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+#include "deft/collision/shapes/collada_check.hpp"
+#include "deft/core/diagnostics.hpp"
+
+namespace deft::viewer {
+namespace {
+
+constexpr unsigned kSteps =
+    aiProcess_RemoveComponent | aiProcess_Triangulate | aiProcess_JoinIdenticalVertices | aiProcess_SortByPType;
+// The page makes its own normals; vertices that differ in these alone are one.
+constexpr int kLeftOut = aiComponent_NORMALS | aiComponent_TANGENTS_AND_BITANGENTS | aiComponent_TEXCOORDS |
+                         aiComponent_BONEWEIGHTS | aiComponent_ANIMATIONS | aiComponent_TEXTURES | aiComponent_LIGHTS |
+                         aiComponent_CAMERAS;
+
+/// Of one channel: glTF states colours in linear light.
+double srgb_from_linear(double value) {
+  return value <= 0.0031308 ? 12.92 * value : 1.055 * std::pow(value, 1 / 2.4) - 0.055;
+}
+
+std::optional<std::array<double, 4>> colour_of(const aiMaterial& material, bool is_linear) {
+  aiString name;
+  if (material.Get(AI_MATKEY_NAME, name) == aiReturn_SUCCESS && !std::strcmp(name.C_Str(), AI_DEFAULT_MATERIAL_NAME))
+    return std::nullopt;
+  aiColor4D colour;
+  if (material.Get(AI_MATKEY_BASE_COLOR, colour) != aiReturn_SUCCESS &&
+      material.Get(AI_MATKEY_COLOR_DIFFUSE, colour) != aiReturn_SUCCESS)
+    return std::nullopt;
+  float opacity = colour.a;
+  if (!is_linear) material.Get(AI_MATKEY_OPACITY, opacity);
+  std::array<double, 4> rgba{colour.r, colour.g, colour.b, opacity};
+  for (int k = 0; k < 3 && is_linear; ++k) rgba[k] = srgb_from_linear(rgba[k]);
+  for (double& value : rgba) {
+    if (!(value >= 0 && value <= 1)) return std::nullopt;
+  }
+  return rgba;
+}
+
+/// Parts by material of what a scene's nodes hold, in the order of first use.
+class Painter {
+ public:
+  Painter(const aiScene& scene, const Eigen::Vector3d& scale, bool is_linear)
+      : scene_(scene), scale_(scale), is_linear_(is_linear) {}
+
+  /// The transform of the root stays out below it, where Assimp keeps a turn to its own upward axis; Coal's reader of
+  /// collision meshes leaves it out too.
+  std::vector<PaintedMesh> parts() {
+    add(*scene_.mRootNode, scene_.mRootNode->mTransformation);
+    for (unsigned k = 0; k < scene_.mRootNode->mNumChildren; ++k) descend(*scene_.mRootNode->mChildren[k], {});
+    return std::move(parts_);
+  }
+
+ private:
+  void descend(const aiNode& node, const aiMatrix4x4& X_parent) {
+    const aiMatrix4x4 X = X_parent * node.mTransformation;
+    add(node, X);
+    for (unsigned k = 0; k < node.mNumChildren; ++k) descend(*node.mChildren[k], X);
+  }
+
+  void add(const aiNode& node, const aiMatrix4x4& X) {
+    for (unsigned k = 0; k < node.mNumMeshes; ++k) {
+      const aiMesh& mesh = *scene_.mMeshes[node.mMeshes[k]];
+      if (mesh.mPrimitiveTypes & aiPrimitiveType_TRIANGLE) append(mesh, X);
+    }
+  }
+
+  void append(const aiMesh& mesh, const aiMatrix4x4& X) {
+    PaintedMesh& part = part_of(mesh);
+    const int first = static_cast<int>(part.mesh.vertices.size() / 3);
+    for (unsigned v = 0; v < mesh.mNumVertices; ++v) {
+      const aiVector3D p = X * mesh.mVertices[v];
+      part.mesh.vertices.insert(part.mesh.vertices.end(), {scale_.x() * p.x, scale_.y() * p.y, scale_.z() * p.z});
+      if (!mesh.HasVertexColors(0)) continue;
+      for (const float value : {mesh.mColors[0][v].r, mesh.mColors[0][v].g, mesh.mColors[0][v].b})
+        part.colours.push_back(is_linear_ ? srgb_from_linear(value) : value);
+    }
+    for (unsigned f = 0; f < mesh.mNumFaces; ++f) {
+      for (int corner = 0; corner < 3; ++corner)
+        part.mesh.triangles.push_back(first + static_cast<int>(mesh.mFaces[f].mIndices[corner]));
+    }
+  }
+
+  PaintedMesh& part_of(const aiMesh& mesh) {
+    const auto [place, is_new] = index_.try_emplace({mesh.mMaterialIndex, mesh.HasVertexColors(0)}, parts_.size());
+    if (is_new) {
+      parts_.emplace_back();
+      parts_.back().rgba = colour_of(*scene_.mMaterials[mesh.mMaterialIndex], is_linear_);
+    }
+    return parts_[place->second];
+  }
+
+  const aiScene& scene_;
+  const Eigen::Vector3d scale_;
+  const bool is_linear_;
+  std::vector<PaintedMesh> parts_;
+  std::map<std::pair<unsigned, bool>, std::size_t> index_;
+};
+
+void check_finite(const PaintedMesh& part, const std::string& path) {
+  for (const double x : part.mesh.vertices) {
+    if (!std::isfinite(x)) throw InputError({path, 0, 0}, "the mesh has a vertex that is not finite");
+  }
+}
+
+}  // namespace
+
+std::vector<PaintedMesh> read_painted_mesh(const multibody::MeshSpec& spec) {
+  const std::string format = collision::mesh_format(spec.path);
+  if (format == ".msh" || format == ".stl") return {{collision::read_mesh(spec), std::nullopt, {}}};
+  if (format == ".dae") {
+    try {
+      collision::check_collada(spec.path);
+    } catch (const std::runtime_error& error) {
+      throw InputError({spec.path, 0, 0}, error.what());
+    }
+  }
+  Assimp::Importer importer;
+  importer.SetPropertyInteger(AI_CONFIG_PP_RVC_FLAGS, kLeftOut);
+  importer.SetPropertyInteger(AI_CONFIG_PP_SBP_REMOVE, aiPrimitiveType_LINE | aiPrimitiveType_POINT);
+  const aiScene* const scene = importer.ReadFile(spec.path, kSteps);
+  if (!scene || !scene->mRootNode)
+    throw InputError({spec.path, 0, 0}, fmt::format("the mesh cannot be read: {}", importer.GetErrorString()));
+  std::vector<PaintedMesh> parts = Painter(*scene, spec.scale, format == ".glb" || format == ".gltf").parts();
+  if (parts.empty()) throw InputError({spec.path, 0, 0}, "the mesh has no triangles");
+  for (const PaintedMesh& part : parts) check_finite(part, spec.path);
+  return parts;
+}
+
+}  // namespace deft::viewer
