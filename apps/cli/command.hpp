@@ -29,6 +29,7 @@ Command add_linearize(CLI::App& app);  // `deft linearize`: one step and its der
 Command add_solve(CLI::App& app);      // `deft solve`: problem files solved and certified
 Command add_view(CLI::App& app);       // `deft view`: the page of a run folder
 Command add_new(CLI::App& app);        // `deft new`: a scene from a robot, objects and a goal
+Command add_export(CLI::App& app);     // `deft export`: a scene as models of other programs
 Command add_model(CLI::App& app);      // `deft model`: convex parts of a concave mesh
 Command add_doctor(CLI::App& app);     // `deft doctor`: what is installed and loaded
 

@@ -49,7 +49,7 @@ int run(int argc, char** argv) {
   const std::vector<Command> commands{add_info(app),     add_check(app), add_sim(app),    add_plan(app),
                                       add_optimize(app), add_track(app), add_replay(app), add_linearize(app),
                                       add_solve(app),    add_view(app),  add_new(app),    add_model(app),
-                                      add_doctor(app)};
+                                      add_export(app),   add_doctor(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

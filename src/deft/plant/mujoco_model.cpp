@@ -23,10 +23,6 @@ using multibody::KinematicTree;
 using multibody::RigidGroup;
 using multibody::TreeJoint;
 
-constexpr double kFrictionRatio = 1e5;  // impratio: creep goes with its inverse
-constexpr double kSolverTolerance = 1e-12;
-constexpr double kFrictionless = 1e-5;  // MuJoCo's least coefficient: below it a contact has none
-
 void set_pose(const RigidTransform& X, double* pos, double* quat) {
   Eigen::Map<Vector3d>{pos} = X.translation();
   Eigen::Map<Eigen::Vector4d>{quat} = quat_wxyz_from_rotation(X.linear());

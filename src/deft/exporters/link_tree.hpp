@@ -1,0 +1,64 @@
+#pragma once
+// The bodies of a scene link by link, as files of models state them.
+
+#include <string>
+#include <vector>
+
+#include "deft/multibody/kinematic_tree.hpp"
+#include "deft/scene/scene.hpp"
+
+namespace deft::exporters {
+
+/// A collision geometry of the scene, in the scene's order.
+struct LinkGeometry {
+  std::string name;  // unique: "hand/link_3#collision_0"
+  int body = 0;      // of the scene
+  const multibody::GeometrySpec* spec = nullptr;
+};
+
+/// Links with their joints. Each group of welded links has one main body, which carries the group's joint; the others
+/// hang on it.
+class LinkTree {
+ public:
+  /// Keeps a reference to `scene`.
+  explicit LinkTree(const scene::Scene& scene);
+
+  const scene::Scene& scene() const { return scene_; }
+  const multibody::KinematicTree& tree() const { return tree_; }
+  const scene::SceneState& start() const { return start_; }                 // at the scene's start
+  std::span<const LinkGeometry> geometries() const { return geometries_; }  // that collide
+
+  /// The link of a body; null for the world.
+  const multibody::LinkSpec* link(int body) const { return links_[static_cast<std::size_t>(body)]; }
+  /// Group of a body.
+  int group(int body) const { return group_of_[static_cast<std::size_t>(body)]; }
+  /// The body that carries the joint of a group; the world of group 0.
+  int main_body(int group) const { return main_[static_cast<std::size_t>(group)]; }
+  /// Whether it is the joint of an object that does not move.
+  bool is_frozen(const multibody::TreeJoint& joint) const;
+  /// The robot of a model; null if it is none.
+  const scene::Robot* robot(int model) const;
+  /// Mass, centre of mass and inertia of each body in its link frame: as stated where every simulator takes them, else
+  /// the group's on its main body and nothing on the others; then a note says what was raised.
+  const multibody::InertialSpec& inertial(int body) const { return inertials_[static_cast<std::size_t>(body)]; }
+  const std::vector<std::string>& notes() const { return notes_; }  // of inertias
+  /// First index in q of a joint of the tree, and in v.
+  int first_q(int joint) const { return first_q_[static_cast<std::size_t>(joint)]; }
+  int first_v(int joint) const { return first_v_[static_cast<std::size_t>(joint)]; }
+
+ private:
+  void find_links();
+  void find_inertials();
+
+  const scene::Scene& scene_;
+  Diagnostics repeated_;  // what it warns of was said when the scene was built
+  multibody::KinematicTree tree_;
+  scene::SceneState start_;
+  std::vector<LinkGeometry> geometries_;
+  std::vector<const multibody::LinkSpec*> links_;
+  std::vector<int> group_of_, main_, first_q_, first_v_;
+  std::vector<multibody::InertialSpec> inertials_;
+  std::vector<std::string> notes_;
+};
+
+}  // namespace deft::exporters

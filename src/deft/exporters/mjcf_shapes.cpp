@@ -1,0 +1,143 @@
+#include "deft/exporters/mjcf_shapes.hpp"
+
+#include <filesystem>
+
+#include "deft/collision/decomposition/part_files.hpp"
+#include "deft/collision/shapes/shape.hpp"
+#include "deft/exporters/mjcf_text.hpp"
+#include "deft/math/small_dense.hpp"
+#include "deft/plant/plant_parts.hpp"
+#include "deft/viewer/painted_mesh.hpp"
+
+namespace deft::exporters {
+namespace {
+
+using Eigen::Vector3d;
+using tinyxml2::XMLElement;
+
+constexpr const char *kDrawnGroup = "2", *kCollidingGroup = "3";
+
+/// type, size and pose of a primitive; false for what only a mesh can be.
+struct Primitive {
+  XMLElement& geom;
+  const multibody::GeometrySpec& spec;
+  bool is_fixed;
+  int& points;
+
+  bool sized(const char* type, std::initializer_list<double> sizes) {
+    geom.SetAttribute("type", type);
+    set(geom, "size", sizes);
+    set_pose(geom, spec.X_LG);
+    return true;
+  }
+  bool operator()(const multibody::SphereSpec& s) {
+    points += s.radius < plant::kPointRadius_m;
+    return sized("sphere", {std::max(s.radius, plant::kPointRadius_m)});
+  }
+  bool operator()(const multibody::BoxSpec& s) {
+    return sized("box", {0.5 * s.size.x(), 0.5 * s.size.y(), 0.5 * s.size.z()});
+  }
+  bool operator()(const multibody::CapsuleSpec& s) {
+    return s.length > 0 ? sized("capsule", {s.radius, 0.5 * s.length}) : (*this)(multibody::SphereSpec{s.radius});
+  }
+  bool operator()(const multibody::CylinderSpec& s) { return sized("cylinder", {s.radius, 0.5 * s.length}); }
+  bool operator()(const multibody::EllipsoidSpec& s) {
+    return sized("ellipsoid", {s.radii.x(), s.radii.y(), s.radii.z()});
+  }
+  bool operator()(const multibody::HalfSpaceSpec& s) {
+    if (!is_fixed)
+      throw InputError(spec.where, fmt::format("geometry '{}' is a half-space on a body that moves; MuJoCo has them on "
+                                               "fixed bodies only",
+                                               spec.name));
+    const double length = s.normal.norm();
+    const Vector3d n = s.normal / length;
+    geom.SetAttribute("type", "plane");
+    geom.SetAttribute("size", "0 0 1");
+    set_pose(geom, spec.X_LG * make_transform(rotation_between(Vector3d::UnitZ(), n), s.offset / length * n));
+    return true;
+  }
+  bool operator()(const multibody::PrismSpec&) { return false; }
+  bool operator()(const multibody::MeshSpec&) { return false; }
+};
+
+void set_mesh(XMLElement& geom, const std::string& name, const RigidTransform& X) {
+  geom.SetAttribute("type", "mesh");
+  geom.SetAttribute("mesh", name.c_str());
+  set_pose(geom, X);
+}
+
+/// The corners of the hull that the scene collides with.
+std::vector<double> hull_of(const multibody::GeometrySpec& spec) {
+  collision::GeometryInfo info;
+  Diagnostics repeated;  // what it warns of was said when the scene was built
+  const collision::Shape shape =
+      collision::build_shape({spec.name, 0, spec.X_LG, spec.shape, spec.where}, info, repeated);
+  std::vector<double> vertices;
+  for (const Vector3d& p : shape.core.vertices) vertices.insert(vertices.end(), p.begin(), p.end());
+  return vertices;
+}
+
+}  // namespace
+
+void MjcfShapes::add_colliding(XMLElement& body, const LinkGeometry& geometry, bool is_fixed, double mu,
+                               bool is_drawn) {
+  XMLElement* const geom = body.InsertNewChildElement("geom");
+  geom->SetAttribute("name", geometry.name.c_str());
+  if (!std::visit(Primitive{*geom, *geometry.spec, is_fixed, points_}, geometry.spec->shape)) {
+    meshes_.push_back({"hull_" + std::to_string(meshes_.size()), "", hull_of(*geometry.spec)});
+    set_mesh(*geom, meshes_.back().name, geometry.spec->X_LG);
+  }
+  set(*geom, "friction", std::array{mu, 0.0, 0.0});
+  if (is_drawn) geom->SetAttribute("group", kCollidingGroup);
+}
+
+void MjcfShapes::add_drawn(XMLElement& body, const multibody::GeometrySpec& spec) {
+  const auto add = [&](const std::optional<std::array<double, 4>>& rgba) -> XMLElement& {
+    XMLElement* const geom = body.InsertNewChildElement("geom");
+    geom->SetAttribute("group", kDrawnGroup);
+    geom->SetAttribute("contype", 0);
+    geom->SetAttribute("conaffinity", 0);
+    if (rgba) set(*geom, "rgba", *rgba);
+    return *geom;
+  };
+  const auto* const mesh = std::get_if<multibody::MeshSpec>(&spec.shape);
+  if (!mesh) {
+    XMLElement& geom = add(spec.rgba);
+    if (std::visit(Primitive{geom, spec, true, points_}, spec.shape)) return;
+    meshes_.push_back({"hull_" + std::to_string(meshes_.size()), "", hull_of(spec)});
+    return set_mesh(geom, meshes_.back().name, spec.X_LG);
+  }
+  try {
+    for (const viewer::PaintedMesh& part : viewer::read_painted_mesh(*mesh))
+      set_mesh(add(spec.rgba ? spec.rgba : part.rgba), add_file(part.mesh.vertices, part.mesh.triangles), spec.X_LG);
+  } catch (const InputError& error) {
+    notes_.push_back(fmt::format("'{}' is not drawn: {}", spec.name, error.what()));
+  }
+}
+
+/// @returns the name of the mesh.
+std::string MjcfShapes::add_file(const std::vector<double>& vertices, const std::vector<int>& triangles) {
+  const std::filesystem::path folder = std::filesystem::path(folder_) / "assets";
+  std::filesystem::create_directories(folder);
+  const std::string name = "mesh_" + std::to_string(meshes_.size());
+  const std::filesystem::path file = folder / (name + ".obj");
+  collision::write_obj({vertices, triangles}, file);
+  files_.push_back(file.string());
+  meshes_.push_back({name, name + ".obj", {}});
+  return name;
+}
+
+void MjcfShapes::write_assets(XMLElement& assets) {
+  if (points_ > 0) notes_.push_back(fmt::format("{} points are spheres of radius {} m", points_, plant::kPointRadius_m));
+  for (const Mesh& mesh : meshes_) {
+    XMLElement* const element = assets.InsertNewChildElement("mesh");
+    element->SetAttribute("name", mesh.name.c_str());
+    if (mesh.file.empty())
+      set(*element, "vertex", mesh.vertices);
+    else
+      element->SetAttribute("file", mesh.file.c_str());
+    element->SetAttribute("inertia", mesh.file.empty() ? "convex" : "shell");
+  }
+}
+
+}  // namespace deft::exporters
