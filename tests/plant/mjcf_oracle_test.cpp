@@ -1,7 +1,6 @@
 // MJCF files as deft reads them and as MuJoCo compiles them: bodies, joints, masses, inertia, geometries, and which
 // pairs may collide, at the reference configuration and at drawn ones.
 #ifdef DEFT_HAS_MUJOCO
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -11,6 +10,7 @@
 
 #include "deft/io/scene/scene_file.hpp"
 #include "deft/plant/mujoco_library.hpp"
+#include "support/mujoco_functions.hpp"
 
 namespace deft::plant {
 namespace mjcf_oracle_test {
@@ -19,13 +19,6 @@ using Eigen::Vector3d;
 using Eigen::VectorXd;
 
 constexpr double kClose = 1e-9, kOfMeshes = 1e-6;  // of the largest number of its kind
-
-template <typename Function>
-Function* function(const char* name) {
-  void* const library = dlopen(mujoco().path.c_str(), RTLD_NOW);
-  return reinterpret_cast<Function*>(dlsym(library, name));
-}
-#define DEFT_OF_MUJOCO(name) function<decltype(name)>(#name)
 
 RigidTransform pose(const mjtNum* p, const mjtNum* quat) {
   return make_transform(rotation_from_quat_wxyz(Eigen::Vector4d(quat)), Vector3d(p));

@@ -77,6 +77,7 @@ class Writer {
   void write_couplings();
   void write_actuators();
   void write_start();
+  void add_start(std::pair<int, int> place, std::vector<double>& qpos, std::vector<double>& qvel) const;
   void note_what_is_left();
 
   XMLElement& contacts() {
@@ -112,7 +113,7 @@ void Writer::write_settings() {
   compiler->SetAttribute("autolimits", true);
   compiler->SetAttribute("inertiafromgeom", false);
   compiler->SetAttribute("meshdir", "assets");
-  const double step = plant::PlantOptions{}.step;
+  const double step = scene_.settings().track.mujoco_step;
   XMLElement* const option = root_->InsertNewChildElement("option");
   set(*option, "timestep", step);
   set(*option, "gravity", scene_.spec().gravity_W);
@@ -369,32 +370,48 @@ void in_order(const XMLElement& body, std::vector<const XMLElement*>& joints) {
 void Writer::write_start() {
   std::vector<const XMLElement*> joints;
   in_order(*bodies_[0], joints);
-  const VectorXd q = scene_.initial_configuration();
-  std::vector<double> qpos;
-  for (const XMLElement* element : joints) {
-    const auto [j, axis] = coordinates_.at(element);
-    const TreeJoint& joint = links_.tree().joints[to_size(j)];
-    const int first = links_.first_q(j);
-    if (joint.kind == JointKind::kFree) {
-      const RigidTransform& X_WB = links_.start().X_WB()[to_size(links_.main_body(joint.child_group))];
-      const Eigen::Vector4d quat = quat_wxyz_from_rotation(X_WB.linear());
-      qpos.insert(qpos.end(), {X_WB.translation().x(), X_WB.translation().y(), X_WB.translation().z()});
-      qpos.insert(qpos.end(), quat.data(), quat.data() + 4);
-    } else if (joint.kind == JointKind::kBall) {
-      qpos.insert(qpos.end(), q.data() + first, q.data() + first + 4);
-    } else {
-      qpos.push_back(q(first + axis));
-    }
-  }
-  if (qpos.empty()) return;
-  VectorXd u(scene_.nu());
-  for (const scene::Robot& robot : scene_.robots())
-    for (int i = 0; i < robot.nu; ++i)
-      u(robot.first_u + i) = robot.drive == scene::Drive::kForce ? 0 : q(robot.q(i));
+  if (joints.empty()) return;
+  std::vector<double> qpos, qvel;
+  for (const XMLElement* element : joints) add_start(coordinates_.at(element), qpos, qvel);
   XMLElement* const key = root_->InsertNewChildElement("keyframe")->InsertNewChildElement("key");
   key->SetAttribute("name", "start");
   set(*key, "qpos", qpos);
-  if (scene_.nu() > 0) set(*key, "ctrl", u);
+  if (!Eigen::Map<const VectorXd>(qvel.data(), static_cast<Eigen::Index>(qvel.size())).isZero(0))
+    set(*key, "qvel", qvel);
+  if (scene_.nu() == 0) return;
+  const VectorXd q = scene_.initial_configuration();
+  VectorXd u(scene_.nu());
+  for (const scene::Robot& robot : scene_.robots())
+    for (int i = 0; i < robot.nu; ++i) u(robot.first_u + i) = robot.drive == scene::Drive::kForce ? 0 : q(robot.q(i));
+  set(*key, "ctrl", u);
+}
+
+/// MuJoCo has positions before quaternions, linear before angular velocities, and the angular ones in the body's frame.
+void Writer::add_start(std::pair<int, int> place, std::vector<double>& qpos, std::vector<double>& qvel) const {
+  const auto [j, axis] = place;
+  const TreeJoint& joint = links_.tree().joints[to_size(j)];
+  const int main = links_.main_body(joint.child_group);
+  const VectorXd q = scene_.initial_configuration(), v = scene_.initial_velocity();
+  const auto add = [](const auto& values, std::vector<double>& to) {
+    to.insert(to.end(), values.data(), values.data() + values.size());
+  };
+  if (joint.kind == JointKind::kAxes) {
+    qpos.push_back(q(links_.first_q(j) + axis));
+    qvel.push_back(v(links_.first_v(j) + axis));
+    return;
+  }
+  const RigidTransform X_BG = links_.tree().X_GB[to_size(main)].inverse(), &X_WB = links_.start().X_WB()[to_size(main)];
+  const Matrix3d R_WG = X_WB.linear() * X_BG.linear();
+  const Vector3d omega = v.segment<3>(links_.first_v(j));
+  if (joint.kind == JointKind::kBall) {
+    add(Eigen::Vector4d(q.segment<4>(links_.first_q(j))), qpos);
+    add(Vector3d(R_WG.transpose() * omega), qvel);
+    return;
+  }
+  add(Vector3d(X_WB.translation()), qpos);
+  add(quat_wxyz_from_rotation(X_WB.linear()), qpos);
+  add(Vector3d(v.segment<3>(links_.first_v(j) + 3) - omega.cross(X_WB.linear() * X_BG.translation())), qvel);
+  add(Vector3d(X_WB.linear().transpose() * omega), qvel);
 }
 
 void Writer::note_what_is_left() {

@@ -128,7 +128,8 @@ std::string MjcfShapes::add_file(const std::vector<double>& vertices, const std:
 }
 
 void MjcfShapes::write_assets(XMLElement& assets) {
-  if (points_ > 0) notes_.push_back(fmt::format("{} points are spheres of radius {} m", points_, plant::kPointRadius_m));
+  if (points_ > 0)
+    notes_.push_back(fmt::format("{} points are spheres of radius {} m", points_, plant::kPointRadius_m));
   for (const Mesh& mesh : meshes_) {
     XMLElement* const element = assets.InsertNewChildElement("mesh");
     element->SetAttribute("name", mesh.name.c_str());
