@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "deft/exporters/mjcf_export.hpp"
+#include "deft/exporters/sdf_export.hpp"
 #include "deft/io/runs/run_folder.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -19,7 +20,8 @@ struct Format {
   const char* name;
   Exported (*write)(const scene::Scene& scene, const std::string& folder);
 };
-constexpr std::array kFormats{Format{"mjcf", exporters::export_mjcf}};
+constexpr std::array kFormats{Format{"mjcf", exporters::export_mjcf}, Format{"sdf", exporters::export_sdf},
+                              Format{"directives", exporters::export_directives}};
 
 struct ExportOptions {
   OutputOptions output;

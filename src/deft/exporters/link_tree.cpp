@@ -5,6 +5,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 
+#include "deft/collision/collision_world.hpp"
 #include "deft/core/index.hpp"
 #include "deft/plant/mujoco_inertia.hpp"
 
@@ -46,10 +47,16 @@ LinkTree::LinkTree(const scene::Scene& scene)
   for (std::size_t g = 0; g < tree_.groups.size(); ++g) {
     const auto& bodies = tree_.groups[g].bodies;
     for (const int body : bodies) group_of_[to_size(body)] = static_cast<int>(g);
-    const auto at_frame = std::find_if(bodies.begin(), bodies.end(), [&](int body) {
-      return tree_.X_GB[to_size(body)].matrix() == RigidTransform::Identity().matrix();
-    });
-    main_[g] = at_frame == bodies.end() ? bodies.front() : *at_frame;
+    main_[g] = bodies.front();
+    if (g == 0) continue;
+    const int model = tree_.joints[to_size(tree_.groups[g].joint)].model;
+    const auto carried = [&](int body) { return tree_.bodies[to_size(body)].model == model; };
+    const auto at_frame = [&](int body) {
+      return carried(body) && tree_.X_GB[to_size(body)].matrix() == RigidTransform::Identity().matrix();
+    };
+    auto found = std::find_if(bodies.begin(), bodies.end(), at_frame);
+    if (found == bodies.end()) found = std::find_if(bodies.begin(), bodies.end(), carried);
+    main_[g] = *found;
   }
   find_links();
   find_inertials();
@@ -91,10 +98,57 @@ void LinkTree::find_inertials() {
   }
 }
 
+int LinkTree::body_in(int group, int model) const {
+  const auto& bodies = tree_.groups[to_size(group)].bodies;
+  const int main = main_body(group);
+  if (tree_.bodies[to_size(main)].model == model) return main;
+  const auto found =
+      std::find_if(bodies.begin(), bodies.end(), [&](int body) { return tree_.bodies[to_size(body)].model == model; });
+  return found == bodies.end() ? -1 : *found;
+}
+
+double LinkTree::mu(int geometry) const { return scene_.friction(geometry, geometry).mu; }
+
+std::string LinkTree::link_name(int body) const {
+  const multibody::BodyInfo& info = tree_.bodies[to_size(body)];
+  for (const TreeJoint& joint : tree_.joints) {
+    if (joint.model != info.model) continue;
+    for (const multibody::JointAxisSpec& axis : joint.axes)
+      if (axis.coordinate == info.link) return info.link + "_link";
+  }
+  return info.link;
+}
+
+bool LinkTree::may_touch(int a, int b) const {
+  return scene_.collision_world().may_touch(std::min(a, b), std::max(a, b));
+}
+
+bool LinkTree::may_collide_by_default(int body_a, int body_b) const {
+  const int a = group(body_a), b = group(body_b);
+  if (a == b) return false;
+  const auto parent = [&](int g) {
+    const int joint = tree_.groups[to_size(g)].joint;
+    return joint < 0 || is_frozen(tree_.joints[to_size(joint)]) ? -1 : tree_.joints[to_size(joint)].parent_group;
+  };
+  return !(b != 0 && parent(a) == b) && !(a != 0 && parent(b) == a);
+}
+
 bool LinkTree::is_frozen(const TreeJoint& joint) const {
   const auto objects = scene_.objects();
   return std::any_of(objects.begin(), objects.end(),
                      [&](const scene::Object& object) { return object.model == joint.model && object.frozen; });
+}
+
+std::vector<std::pair<std::string, double>> LinkTree::joints_at_start(int model) const {
+  const Eigen::VectorXd q = scene_.initial_configuration();
+  std::vector<std::pair<std::string, double>> found;
+  const auto& joints = tree_.joints;
+  for (std::size_t j = 0; j < joints.size(); ++j) {
+    if (joints[j].model != model || joints[j].kind != JointKind::kAxes || is_frozen(joints[j])) continue;
+    for (std::size_t i = 0; i < joints[j].axes.size(); ++i)
+      found.emplace_back(joints[j].axes[i].coordinate, q(first_q(static_cast<int>(j)) + static_cast<int>(i)));
+  }
+  return found;
 }
 
 const scene::Robot* LinkTree::robot(int model) const {

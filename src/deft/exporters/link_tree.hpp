@@ -34,8 +34,23 @@ class LinkTree {
   int group(int body) const { return group_of_[static_cast<std::size_t>(body)]; }
   /// The body that carries the joint of a group; the world of group 0.
   int main_body(int group) const { return main_[static_cast<std::size_t>(group)]; }
+  /// The body of a model that stands for a group there: its main body if that is of the model, else the model's first;
+  /// −1: it has none in the group.
+  int body_in(int group, int model) const;
+  /// The coefficient of friction that a geometry states.
+  double mu(int geometry) const;
+  /// A link's name in SDFormat and URDF, where joints and links of a model need different names: with `_link` where a
+  /// coordinate has it.
+  std::string link_name(int body) const;
+  /// Whether two geometries may touch.
+  bool may_touch(int a, int b) const;
+  /// Whether other programs would let geometries of two bodies collide: neither welded together nor, but for the world,
+  /// carried by each other.
+  bool may_collide_by_default(int body_a, int body_b) const;
   /// Whether it is the joint of an object that does not move.
   bool is_frozen(const multibody::TreeJoint& joint) const;
+  /// Coordinates of a model's joints where the scene starts, in the order of its joints; without ball joints.
+  std::vector<std::pair<std::string, double>> joints_at_start(int model) const;
   /// The robot of a model; null if it is none.
   const scene::Robot* robot(int model) const;
   /// Mass, centre of mass and inertia of each body in its link frame: as stated where every simulator takes them, else

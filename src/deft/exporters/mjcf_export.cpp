@@ -72,7 +72,6 @@ class Writer {
   void write_contacts();
   void write_pairs(int body_a, int body_b);
   bool is_natural(int body_a, int body_b) const;
-  bool collides_anyway(int body_a, int body_b) const;
   void write_pair(int a, int b);
   void write_couplings();
   void write_actuators();
@@ -91,7 +90,6 @@ class Writer {
     if (j.kind != JointKind::kAxes) return j.name;
     return links_.tree().models[to_size(j.model)].name + "/" + j.axes[to_size(i)].coordinate;
   }
-  double least_mu(int geometry) const;
 
   LinkTree links_;
   const scene::Scene& scene_;
@@ -225,7 +223,7 @@ void Writer::write_geometries() {
   geometries_of_.resize(bodies_.size());
   for (std::size_t k = 0; k < geometries.size(); ++k)
     geometries_of_[to_size(geometries[k].body)].push_back(static_cast<int>(k));
-  for (std::size_t k = 0; k < geometries.size(); ++k) mu_.push_back(least_mu(static_cast<int>(k)));
+  for (std::size_t k = 0; k < geometries.size(); ++k) mu_.push_back(links_.mu(static_cast<int>(k)));
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const multibody::LinkSpec* const link = links_.link(static_cast<int>(b));
     if (link == nullptr) continue;
@@ -237,35 +235,11 @@ void Writer::write_geometries() {
   }
 }
 
-/// The least coefficient among the pairs of a geometry, which MuJoCo's rule of the larger one makes that of each pair
-/// where all have the same.
-double Writer::least_mu(int geometry) const {
-  const int n = static_cast<int>(links_.geometries().size());
-  double least = kInfinity;
-  for (int other = 0; other < n; ++other)
-    if (other != geometry && scene_.collision_world().may_touch(geometry, other))
-      least = std::min(least, scene_.friction(geometry, other).mu);
-  return std::isfinite(least) ? least : 0;
-}
-
-/// Whether MuJoCo would let geometries of two bodies collide: neither welded together nor carried by each other.
-bool Writer::collides_anyway(int body_a, int body_b) const {
-  const int a = links_.group(body_a), b = links_.group(body_b);
-  if (a == b) return false;
-  const auto parent = [&](int group) {
-    const int joint = links_.tree().groups[to_size(group)].joint;
-    return joint < 0 || links_.is_frozen(links_.tree().joints[to_size(joint)])
-               ? -1
-               : links_.tree().joints[to_size(joint)].parent_group;
-  };
-  return !(b != 0 && parent(a) == b) && !(a != 0 && parent(b) == a);
-}
-
 /// Whether what MuJoCo does by itself is what the scene does, for all geometries of two bodies.
 bool Writer::is_natural(int body_a, int body_b) const {
   for (const int a : geometries_of_[to_size(body_a)]) {
     for (const int b : geometries_of_[to_size(body_b)]) {
-      if (!scene_.collision_world().may_touch(std::min(a, b), std::max(a, b))) return false;
+      if (!links_.may_touch(a, b)) return false;
       const scene::PairFriction friction = scene_.friction(a, b);
       if (friction.frictionless || friction.patch || friction.rolling > 0 || friction.mu < plant::kFrictionless ||
           friction.mu != std::max(mu_[to_size(a)], mu_[to_size(b)]))
@@ -279,7 +253,7 @@ void Writer::write_contacts() {
   for (int a = 1; a < static_cast<int>(bodies_.size()); ++a) {
     for (int b = a + 1; b < static_cast<int>(bodies_.size()); ++b) {
       if (geometries_of_[to_size(a)].empty() || geometries_of_[to_size(b)].empty()) continue;
-      const bool anyway = collides_anyway(a, b);
+      const bool anyway = links_.may_collide_by_default(a, b);
       if (anyway && is_natural(a, b)) continue;
       if (anyway) {
         XMLElement* const exclude = contacts().InsertNewChildElement("exclude");
@@ -295,7 +269,7 @@ void Writer::write_pairs(int body_a, int body_b) {
   if (links_.group(body_a) == 0 && links_.group(body_b) == 0) return;
   for (const int a : geometries_of_[to_size(body_a)])
     for (const int b : geometries_of_[to_size(body_b)])
-      if (scene_.collision_world().may_touch(std::min(a, b), std::max(a, b))) write_pair(a, b);
+      if (links_.may_touch(a, b)) write_pair(a, b);
 }
 
 void Writer::write_pair(int a, int b) {

@@ -1,9 +1,5 @@
 #include "deft/exporters/mjcf_shapes.hpp"
 
-#include <filesystem>
-
-#include "deft/collision/decomposition/part_files.hpp"
-#include "deft/collision/shapes/shape.hpp"
 #include "deft/exporters/mjcf_text.hpp"
 #include "deft/math/small_dense.hpp"
 #include "deft/plant/plant_parts.hpp"
@@ -66,17 +62,6 @@ void set_mesh(XMLElement& geom, const std::string& name, const RigidTransform& X
   set_pose(geom, X);
 }
 
-/// The corners of the hull that the scene collides with.
-std::vector<double> hull_of(const multibody::GeometrySpec& spec) {
-  collision::GeometryInfo info;
-  Diagnostics repeated;  // what it warns of was said when the scene was built
-  const collision::Shape shape =
-      collision::build_shape({spec.name, 0, spec.X_LG, spec.shape, spec.where}, info, repeated);
-  std::vector<double> vertices;
-  for (const Vector3d& p : shape.core.vertices) vertices.insert(vertices.end(), p.begin(), p.end());
-  return vertices;
-}
-
 }  // namespace
 
 void MjcfShapes::add_colliding(XMLElement& body, const LinkGeometry& geometry, bool is_fixed, double mu,
@@ -84,7 +69,7 @@ void MjcfShapes::add_colliding(XMLElement& body, const LinkGeometry& geometry, b
   XMLElement* const geom = body.InsertNewChildElement("geom");
   geom->SetAttribute("name", geometry.name.c_str());
   if (!std::visit(Primitive{*geom, *geometry.spec, is_fixed, points_}, geometry.spec->shape)) {
-    meshes_.push_back({"hull_" + std::to_string(meshes_.size()), "", hull_of(*geometry.spec)});
+    meshes_.push_back({"hull_" + std::to_string(meshes_.size()), "", hull_of(*geometry.spec).vertices});
     set_mesh(*geom, meshes_.back().name, geometry.spec->X_LG);
   }
   set(*geom, "friction", std::array{mu, 0.0, 0.0});
@@ -104,27 +89,22 @@ void MjcfShapes::add_drawn(XMLElement& body, const multibody::GeometrySpec& spec
   if (!mesh) {
     XMLElement& geom = add(spec.rgba);
     if (std::visit(Primitive{geom, spec, true, points_}, spec.shape)) return;
-    meshes_.push_back({"hull_" + std::to_string(meshes_.size()), "", hull_of(spec)});
+    meshes_.push_back({"hull_" + std::to_string(meshes_.size()), "", hull_of(spec).vertices});
     return set_mesh(geom, meshes_.back().name, spec.X_LG);
   }
   try {
     for (const viewer::PaintedMesh& part : viewer::read_painted_mesh(*mesh))
-      set_mesh(add(spec.rgba ? spec.rgba : part.rgba), add_file(part.mesh.vertices, part.mesh.triangles), spec.X_LG);
+      set_mesh(add(spec.rgba ? spec.rgba : part.rgba), add_file(part.mesh), spec.X_LG);
   } catch (const InputError& error) {
     notes_.push_back(fmt::format("'{}' is not drawn: {}", spec.name, error.what()));
   }
 }
 
 /// @returns the name of the mesh.
-std::string MjcfShapes::add_file(const std::vector<double>& vertices, const std::vector<int>& triangles) {
-  const std::filesystem::path folder = std::filesystem::path(folder_) / "assets";
-  std::filesystem::create_directories(folder);
-  const std::string name = "mesh_" + std::to_string(meshes_.size());
-  const std::filesystem::path file = folder / (name + ".obj");
-  collision::write_obj({vertices, triangles}, file);
-  files_.push_back(file.string());
-  meshes_.push_back({name, name + ".obj", {}});
-  return name;
+std::string MjcfShapes::add_file(const collision::TriangleMesh& mesh) {
+  const std::string file = assets_.add(mesh);
+  meshes_.push_back({file.substr(0, file.rfind('.')), file, {}});
+  return meshes_.back().name;
 }
 
 void MjcfShapes::write_assets(XMLElement& assets) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "deft/exporters/assets.hpp"
 #include "deft/exporters/link_tree.hpp"
 
 namespace deft::exporters {
@@ -16,7 +17,7 @@ class MjcfShapes {
  public:
   /// @param folder  what `assets` is made in, where there are meshes.
   /// @param notes   gets remarks.
-  MjcfShapes(std::string folder, std::vector<std::string>& notes) : folder_(std::move(folder)), notes_(notes) {}
+  MjcfShapes(std::string folder, std::vector<std::string>& notes) : assets_(std::move(folder)), notes_(notes) {}
 
   /// What collides: meshes and prisms as their convex hulls, group 3 where the body has other shapes to look at.
   /// @throws InputError for a half-space on a body that moves.
@@ -27,19 +28,18 @@ class MjcfShapes {
   /// Fills `<asset>` and writes the files of meshes.
   void write_assets(tinyxml2::XMLElement& assets);
   /// Written by write_assets.
-  std::span<const std::string> files() const { return files_; }
+  std::span<const std::string> files() const { return assets_.files(); }
 
  private:
   struct Mesh {
     std::string name, file;        // of drawn ones
     std::vector<double> vertices;  // of hulls
   };
-  std::string add_file(const std::vector<double>& vertices, const std::vector<int>& triangles);
+  std::string add_file(const collision::TriangleMesh& mesh);
 
-  std::string folder_;
+  Assets assets_;
   std::vector<std::string>& notes_;
   std::vector<Mesh> meshes_;
-  std::vector<std::string> files_;
   int points_ = 0;  // spheres without a radius
 };
 

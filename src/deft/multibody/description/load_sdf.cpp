@@ -247,8 +247,11 @@ void SdfReader::friction(const XMLElement& collision, GeometrySpec& geometry) {
   xml_.warn_of_others(*friction, {"ode"});
   const XMLElement* ode = xml_.only_child(*friction, "ode");
   if (ode == nullptr) return;
-  xml_.warn_of_others(*ode, {"mu"});
+  xml_.warn_of_others(*ode, {"mu", "mu2"});
   geometry.mu = coefficient(*ode, "mu");
+  const std::optional<double> across = coefficient(*ode, "mu2");
+  if (across && across != geometry.mu)
+    xml_.warning_once("mu2", *ode, "<mu2> differs from <mu>: friction is the same in all directions, <mu> is taken");
 }
 
 std::optional<ModelReader::Rgba> SdfReader::colour(const XMLElement& visual) {

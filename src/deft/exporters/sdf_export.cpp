@@ -1,0 +1,64 @@
+#include "deft/exporters/sdf_export.hpp"
+
+#include <tinyxml2.h>
+
+#include <filesystem>
+
+#include "deft/exporters/directive_text.hpp"
+#include "deft/exporters/link_tree.hpp"
+#include "deft/exporters/sdf_model.hpp"
+#include "deft/io/runs/run_folder.hpp"
+
+namespace deft::exporters {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_models(const LinkTree& links, SdfModels& models, const fs::path& folder, Exported& out) {
+  for (std::size_t m = 0; m < links.tree().models.size(); ++m) {
+    tinyxml2::XMLDocument document;
+    tinyxml2::XMLElement* const root = document.NewElement("sdf");
+    document.InsertEndChild(root);
+    root->SetAttribute("version", "1.9");
+    root->SetAttribute("xmlns:drake", "drake.mit.edu");
+    models.write(static_cast<int>(m), *root);
+    tinyxml2::XMLPrinter printer;
+    document.Print(&printer);
+    out.files.push_back((folder / (links.tree().models[m].name + ".sdf")).string());
+    io::publish_text(out.files.back(), printer.CStr());
+  }
+}
+
+Exported write(const scene::Scene& scene, const std::string& to, bool has_directive_file) {
+  Exported out;
+  const LinkTree links(scene);
+  Assets assets(to);
+  SdfModels models(links, has_directive_file ? SdfFriction::kDrake : SdfFriction::kOde, assets, out.notes);
+  const fs::path folder = to;
+  const std::string& name = scene.spec().name;
+  const auto publish = [&](const std::string& file, const std::string& text) {
+    out.files.push_back((folder / file).string());
+    io::publish_text(out.files.back(), text);
+  };
+  const std::string directives = directive_text(links, models.welds(), name, ".sdf", out.notes);
+  if (has_directive_file) publish(name + ".dmd.yaml", directives);
+  publish(name + ".deft.yaml",
+          overlay_text(links, has_directive_file ? "model_directive: " + name + ".dmd.yaml\n" : directives));
+  write_models(links, models, folder, out);
+  publish("package.xml", package_text(name));
+  out.files.insert(out.files.end(), assets.files().begin(), assets.files().end());
+  out.notes.insert(out.notes.end(), links.notes().begin(), links.notes().end());
+  out.notes.push_back(has_directive_file
+                          ? "stiffness of robots, gravity and friction of pairs are in " + name + ".deft.yaml"
+                          : "the start, welds between models, stiffness and friction of pairs are in " + name +
+                                ".deft.yaml");
+  return out;
+}
+
+}  // namespace
+
+Exported export_sdf(const scene::Scene& scene, const std::string& folder) { return write(scene, folder, false); }
+
+Exported export_directives(const scene::Scene& scene, const std::string& folder) { return write(scene, folder, true); }
+
+}  // namespace deft::exporters
