@@ -98,8 +98,8 @@ std::string filter_groups(const LinkTree& links, std::vector<std::string>& notes
 
 }  // namespace
 
-std::string directive_text(const LinkTree& links, const std::vector<Weld>& welds, const std::string& package,
-                           const std::string& ending, std::vector<std::string>& notes) {
+std::string directive_text(const LinkTree& links, const std::string& package, const std::string& ending,
+                           std::vector<std::string>& notes) {
   std::string text = "directives:\n";
   const multibody::KinematicTree& tree = links.tree();
   for (std::size_t m = 0; m < tree.models.size(); ++m) {
@@ -109,7 +109,7 @@ std::string directive_text(const LinkTree& links, const std::vector<Weld>& welds
     if (!start.empty()) text += "    default_joint_positions:\n";
     for (const auto& [joint, value] : start) text += fmt::format("      {}: [{}]\n", joint, value);
   }
-  for (const Weld& weld : welds)
+  for (const Weld& weld : welds_of(links))
     text += fmt::format("- add_weld: {{parent: \"{}\", child: \"{}\", X_PC: {}}}\n", scoped(links, weld.parent),
                         scoped(links, weld.child), pose(weld.X_PC));
   return text + filter_groups(links, notes);

@@ -4,15 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "deft/exporters/link_tree.hpp"
-#include "deft/exporters/sdf_model.hpp"
+#include "deft/exporters/model_parts.hpp"
 
 namespace deft::exporters {
 
 /// `directives:` for files FOLDER/MODEL + ending, as package://NAME/MODEL…: add_model with joints at their start
 /// values, add_weld of what is welded to other models, and a group for each body that does not collide with another.
-std::string directive_text(const LinkTree& links, const std::vector<Weld>& welds, const std::string& package,
-                           const std::string& ending, std::vector<std::string>& notes);
+std::string directive_text(const LinkTree& links, const std::string& package, const std::string& ending,
+                           std::vector<std::string>& notes);
 
 /// A scene of deft on these directives, or on a file of them, with all that the scene says beside its models: robots,
 /// friction, settings, configurations, commands, goals. What

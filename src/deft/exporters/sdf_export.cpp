@@ -40,7 +40,7 @@ Exported write(const scene::Scene& scene, const std::string& to, bool has_direct
     out.files.push_back((folder / file).string());
     io::publish_text(out.files.back(), text);
   };
-  const std::string directives = directive_text(links, models.welds(), name, ".sdf", out.notes);
+  const std::string directives = directive_text(links, name, ".sdf", out.notes);
   if (has_directive_file) publish(name + ".dmd.yaml", directives);
   publish(name + ".deft.yaml",
           overlay_text(links, has_directive_file ? "model_directive: " + name + ".dmd.yaml\n" : directives));

@@ -14,8 +14,6 @@ namespace deft::exporters {
 namespace {
 
 using Eigen::Vector3d;
-using multibody::JointKind;
-using multibody::TreeJoint;
 using tinyxml2::XMLElement;
 
 constexpr double kLeastMass_kg = 1e-9, kLeastMoment = 1e-12;  // SDFormat has no links without a mass
@@ -85,49 +83,20 @@ struct SdfShape {
 
 }  // namespace
 
-SdfModels::SdfModels(const LinkTree& links, SdfFriction friction, Assets& assets, std::vector<std::string>& notes)
-    : links_(links),
-      friction_(friction),
-      assets_(assets),
-      notes_(notes),
-      damping_(plant::inner_loop_damping(links.scene(), {})) {}
-
 void SdfModels::write(int index, XMLElement& parent) {
-  const multibody::KinematicTree& tree = links_.tree();
   XMLElement& model = *parent.InsertNewChildElement("model");
-  model.SetAttribute("name", tree.models[to_size(index)].name.c_str());
-  for (const int body : tree.models[to_size(index)].bodies) {
-    const int g = links_.group(body), holder = links_.body_in(g, index);
-    const RigidTransform& X_GB = tree.X_GB[to_size(body)];
-    if (holder != body) {
-      write_link(body, model, holder, tree.X_GB[to_size(holder)].inverse() * X_GB);
-      write_fixed(links_.link_name(body) + "_fixed", links_.link_name(holder), links_.link_name(body), model);
-      continue;
-    }
-    const int j = tree.groups[to_size(g)].joint;
-    const bool is_carried = g != 0 && tree.joints[to_size(j)].model == index &&
-                            tree.joints[to_size(j)].kind != JointKind::kFree &&
-                            !links_.is_frozen(tree.joints[to_size(j)]);
-    if (!is_carried) {
-      write_link(body, model, 0, links_.start().X_WB()[body]);
-      const bool is_frozen = g != 0 && links_.is_frozen(tree.joints[to_size(j)]);
-      if (g == 0 || is_frozen) write_fixed(links_.link_name(body) + "_fixed", "world", links_.link_name(body), model);
-      if (is_frozen)
-        notes_.push_back(
-            fmt::format("link '{}' does not move: it stands where the scene starts", links_.link_name(body)));
-      continue;
-    }
-    const TreeJoint& joint = tree.joints[to_size(j)];
-    const int carrier = std::max(links_.body_in(joint.parent_group, index), 0);
-    write_link(body, model, carrier, tree.X_GB[to_size(carrier)].inverse() * joint.X_GJ * X_GB);
-    write_joint(j, model);
-  }
+  model.SetAttribute("name", links_.tree().models[to_size(index)].name.c_str());
+  const ModelParts parts = parts_of(links_, index, notes_);
+  for (const PartLink& link : parts.links) write_link(link, model);
+  for (const PartJoint& joint : parts.joints) write_joint(joint, model);
 }
 
-void SdfModels::write_link(int body, XMLElement& model, int carrier, const RigidTransform& X_CB) {
+void SdfModels::write_link(const PartLink& part, XMLElement& model) {
   XMLElement& link = *model.InsertNewChildElement("link");
-  link.SetAttribute("name", links_.link_name(body).c_str());
-  add_pose(link, X_CB, carrier == 0 ? "" : links_.link_name(carrier));
+  link.SetAttribute("name", part.name.c_str());
+  add_pose(link, part.X_CL, part.carrier);
+  if (part.body < 0) return write_inertial({}, link);
+  const int body = part.body;
   write_inertial(links_.inertial(body), link);
   const auto geometries = links_.geometries();
   for (std::size_t k = 0; k < geometries.size(); ++k) {
@@ -196,97 +165,44 @@ void SdfModels::write_visual(const multibody::GeometrySpec& spec, XMLElement& li
   }
 }
 
-void SdfModels::write_fixed(const std::string& name, const std::string& parent, const std::string& child,
-                            XMLElement& model) const {
-  XMLElement& joint = *model.InsertNewChildElement("joint");
-  joint.SetAttribute("name", name.c_str());
-  joint.SetAttribute("type", "fixed");
-  add(joint, "parent", parent);
-  add(joint, "child", child);
+void SdfModels::write_joint(const PartJoint& joint, XMLElement& model) {
+  constexpr const char* kTypes[] = {"fixed", "revolute", "prismatic", "ball"};
+  XMLElement& element = *model.InsertNewChildElement("joint");
+  element.SetAttribute("name", joint.name.c_str());
+  element.SetAttribute("type", kTypes[static_cast<int>(joint.kind)]);
+  add(element, "parent", joint.parent);
+  add(element, "child", joint.child);
+  add_pose(element, joint.X_CJ);
+  if (joint.axis != nullptr) write_axis(joint, element);
 }
 
-void SdfModels::write_joint(int j, XMLElement& model) {
-  const multibody::KinematicTree& tree = links_.tree();
-  const TreeJoint& joint = tree.joints[to_size(j)];
-  const int main = links_.main_body(joint.child_group), carrier = links_.body_in(joint.parent_group, joint.model);
-  const RigidTransform X_BG = tree.X_GB[to_size(main)].inverse();
-  std::string parent = carrier <= 0 ? "world" : links_.link_name(carrier);
-  const std::size_t n = joint.kind == JointKind::kBall ? 1 : joint.axes.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    const bool is_last = i + 1 == n;
-    const std::string name =
-        joint.kind == JointKind::kBall ? joint.name.substr(joint.name.find('/') + 1) : joint.axes[i].coordinate;
-    const std::string child = is_last ? links_.link_name(main) : name + "_link";
-    if (!is_last) {
-      XMLElement& link = *model.InsertNewChildElement("link");
-      link.SetAttribute("name", child.c_str());
-      add_pose(link, X_BG, links_.link_name(main));
-      write_inertial({}, link);
-    }
-    XMLElement& element = *model.InsertNewChildElement("joint");
-    element.SetAttribute("name", name.c_str());
-    add(element, "parent", parent);
-    add(element, "child", child);
-    if (is_last) add_pose(element, X_BG);
-    if (joint.kind == JointKind::kBall)
-      element.SetAttribute("type", "ball");
-    else
-      write_axis(j, static_cast<int>(i), element);
-    parent = child;
-  }
-}
-
-void SdfModels::write_axis(int j, int i, XMLElement& element) {
-  const TreeJoint& joint = links_.tree().joints[to_size(j)];
-  const multibody::JointAxisSpec& spec = joint.axes[to_size(i)];
-  element.SetAttribute("type", spec.rotational ? "revolute" : "prismatic");
-  const scene::Scene& scene = links_.scene();
-  const scene::Robot* const robot = links_.robot(joint.model);
-  const int v = links_.first_v(j) + i, command = robot ? robot->command_of(v) : -1;
+void SdfModels::write_axis(const PartJoint& joint, XMLElement& element) {
+  const multibody::JointAxisSpec& spec = *joint.axis;
+  const AxisDrive drive = drive_of(links_, joint.v);
   XMLElement& axis = *element.InsertNewChildElement("axis");
   add(axis, "xyz", spec.axis_J.normalized().eval());
-  for (const scene::JointSpring& spring : scene.springs()) {
-    if (!spring.couples || spring.v != v || spring.leader_v < 0) continue;
-    const std::string leader = scene.names_v()[to_size(spring.leader_v)];
+  if (!drive.leader.empty()) {
     XMLElement& mimic = *axis.InsertNewChildElement("mimic");
-    mimic.SetAttribute("joint", leader.substr(leader.find('/') + 1).c_str());
-    add(mimic, "multiplier", spring.ratio);
-    add(mimic, "offset", spring.offset);
+    mimic.SetAttribute("joint", drive.leader.c_str());
+    add(mimic, "multiplier", drive.ratio);
+    add(mimic, "offset", drive.offset);
     add(mimic, "reference", 0.0);
   }
   XMLElement& limit = *axis.InsertNewChildElement("limit");
   if (std::isfinite(spec.lower)) add(limit, "lower", spec.lower);
   if (std::isfinite(spec.upper)) add(limit, "upper", spec.upper);
-  if (command < 0)
-    add(limit, "effort", 0.0);
-  else if (std::isfinite(robot->effort_limit(command)))
-    add(limit, "effort", robot->effort_limit(command));
+  if (std::isfinite(drive.effort)) add(limit, "effort", drive.effort);
   if (std::isfinite(spec.velocity_limit)) add(limit, "velocity", spec.velocity_limit);
   XMLElement& dynamics = *axis.InsertNewChildElement("dynamics");
   add(dynamics, "damping", spec.damping);
-  for (const scene::JointSpring& spring : scene.springs()) {
-    if (spring.couples || spring.v != v) continue;
-    add(dynamics, "spring_reference", spring.offset);
-    add(dynamics, "spring_stiffness", spring.stiffness);
+  if (drive.spring_stiffness > 0) {
+    add(dynamics, "spring_reference", drive.spring_reference);
+    add(dynamics, "spring_stiffness", drive.spring_stiffness);
   }
-  if (command < 0 || robot->drive == scene::Drive::kForce) return;
+  if (drive.stiffness == 0) return;
   XMLElement& gains = *element.InsertNewChildElement("drake:controller_gains");
-  gains.SetAttribute("p", fmt::format("{}", robot->stiffness(command)).c_str());
-  gains.SetAttribute("d", fmt::format("{}", damping_(robot->first_u + command)).c_str());
-}
-
-std::vector<Weld> SdfModels::welds() const {
-  const multibody::KinematicTree& tree = links_.tree();
-  std::vector<Weld> welds;
-  for (std::size_t g = 1; g < tree.groups.size(); ++g) {
-    const int group = static_cast<int>(g), main = links_.main_body(group);
-    for (std::size_t m = 0; m < tree.models.size(); ++m) {
-      const int body = links_.body_in(group, static_cast<int>(m));
-      if (body < 0 || body == main || tree.bodies[to_size(main)].model == static_cast<int>(m)) continue;
-      welds.push_back({main, body, tree.X_GB[to_size(main)].inverse() * tree.X_GB[to_size(body)]});
-    }
-  }
-  return welds;
+  gains.SetAttribute("p", fmt::format("{}", drive.stiffness).c_str());
+  gains.SetAttribute("d", fmt::format("{}", drive.damping).c_str());
 }
 
 }  // namespace deft::exporters
