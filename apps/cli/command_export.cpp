@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "deft/exporters/mjcf_export.hpp"
 #include "deft/exporters/sdf_export.hpp"
+#include "deft/exporters/urdf_export.hpp"
 #include "deft/io/runs/run_folder.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -21,7 +22,8 @@ struct Format {
   Exported (*write)(const scene::Scene& scene, const std::string& folder);
 };
 constexpr std::array kFormats{Format{"mjcf", exporters::export_mjcf}, Format{"sdf", exporters::export_sdf},
-                              Format{"directives", exporters::export_directives}};
+                              Format{"directives", exporters::export_directives},
+                              Format{"urdf", exporters::export_urdf}};
 
 struct ExportOptions {
   OutputOptions output;

@@ -108,6 +108,14 @@ std::string directive_text(const LinkTree& links, const std::string& package, co
     const auto start = links.joints_at_start(static_cast<int>(m));
     if (!start.empty()) text += "    default_joint_positions:\n";
     for (const auto& [joint, value] : start) text += fmt::format("      {}: [{}]\n", joint, value);
+    for (const int body : tree.models[m].bodies) {
+      const int joint = tree.groups[to_size(links.group(body))].joint;
+      if (joint < 0 || tree.joints[to_size(joint)].kind != multibody::JointKind::kFree ||
+          links.main_body(links.group(body)) != body || links.is_frozen(tree.joints[to_size(joint)]))
+        continue;
+      text += fmt::format("    default_free_body_pose: {{{}: {}}}\n", links.link_name(body),
+                          pose(links.start().X_WB()[body]));
+    }
   }
   for (const Weld& weld : welds_of(links))
     text += fmt::format("- add_weld: {{parent: \"{}\", child: \"{}\", X_PC: {}}}\n", scoped(links, weld.parent),

@@ -13,7 +13,7 @@
 #include "deft/core/index.hpp"
 #include "deft/exporters/link_tree.hpp"
 #include "deft/exporters/mjcf_shapes.hpp"
-#include "deft/exporters/mjcf_text.hpp"
+#include "deft/exporters/xml_text.hpp"
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/plant/mujoco_settings.hpp"
 #include "deft/plant/plant_parts.hpp"
@@ -28,9 +28,9 @@ using multibody::JointKind;
 using multibody::TreeJoint;
 using tinyxml2::XMLElement;
 
-class Writer {
+class MjcfWriter {
  public:
-  Writer(const scene::Scene& scene, std::string folder)
+  MjcfWriter(const scene::Scene& scene, std::string folder)
       : links_(scene), scene_(scene), folder_(std::move(folder)), shapes_(folder_, out_.notes) {
     damping_ = plant::inner_loop_damping(scene, {});
     bodies_.assign(links_.tree().bodies.size(), nullptr);
@@ -105,7 +105,7 @@ class Writer {
   std::vector<double> mu_;                                        // per geometry: the coefficient that it states
 };
 
-void Writer::write_settings() {
+void MjcfWriter::write_settings() {
   XMLElement* const compiler = root_->InsertNewChildElement("compiler");
   compiler->SetAttribute("angle", "radian");
   compiler->SetAttribute("autolimits", true);
@@ -137,7 +137,7 @@ void Writer::write_settings() {
   set(*equality, "solimp", plant::kLimitImpedance);
 }
 
-XMLElement* Writer::write_group(int group) {
+XMLElement* MjcfWriter::write_group(int group) {
   const multibody::KinematicTree& tree = links_.tree();
   const int main = links_.main_body(group);
   const RigidTransform X_BG = tree.X_GB[to_size(main)].inverse();
@@ -163,7 +163,7 @@ XMLElement* Writer::write_group(int group) {
   return bodies_[to_size(main)];
 }
 
-void Writer::write_body(int body, XMLElement& parent, const RigidTransform& X_PB) {
+void MjcfWriter::write_body(int body, XMLElement& parent, const RigidTransform& X_PB) {
   XMLElement* const element = bodies_[to_size(body)] = parent.InsertNewChildElement("body");
   element->SetAttribute("name", body_name(body).c_str());
   set_pose(*element, X_PB);
@@ -179,7 +179,7 @@ void Writer::write_body(int body, XMLElement& parent, const RigidTransform& X_PB
   set(*stated, "fullinertia", std::array{I(0, 0), I(1, 1), I(2, 2), I(0, 1), I(0, 2), I(1, 2)});
 }
 
-void Writer::write_joint(int j, XMLElement& body) {
+void MjcfWriter::write_joint(int j, XMLElement& body) {
   const TreeJoint& joint = links_.tree().joints[to_size(j)];
   if (joint.kind == JointKind::kAxes) return write_axes(j, body);
   XMLElement* const element = body.InsertNewChildElement(joint.kind == JointKind::kFree ? "freejoint" : "joint");
@@ -192,7 +192,7 @@ void Writer::write_joint(int j, XMLElement& body) {
   if (joint.armature > 0) set(*element, "armature", joint.armature);
 }
 
-void Writer::write_axes(int j, XMLElement& body) {
+void MjcfWriter::write_axes(int j, XMLElement& body) {
   const TreeJoint& joint = links_.tree().joints[to_size(j)];
   const RigidTransform X_BG = links_.tree().X_GB[to_size(links_.main_body(joint.child_group))].inverse();
   const scene::Robot* const robot = links_.robot(joint.model);
@@ -218,7 +218,7 @@ void Writer::write_axes(int j, XMLElement& body) {
   }
 }
 
-void Writer::write_geometries() {
+void MjcfWriter::write_geometries() {
   const auto geometries = links_.geometries();
   geometries_of_.resize(bodies_.size());
   for (std::size_t k = 0; k < geometries.size(); ++k)
@@ -236,7 +236,7 @@ void Writer::write_geometries() {
 }
 
 /// Whether what MuJoCo does by itself is what the scene does, for all geometries of two bodies.
-bool Writer::is_natural(int body_a, int body_b) const {
+bool MjcfWriter::is_natural(int body_a, int body_b) const {
   for (const int a : geometries_of_[to_size(body_a)]) {
     for (const int b : geometries_of_[to_size(body_b)]) {
       if (!links_.may_touch(a, b)) return false;
@@ -249,7 +249,7 @@ bool Writer::is_natural(int body_a, int body_b) const {
   return true;
 }
 
-void Writer::write_contacts() {
+void MjcfWriter::write_contacts() {
   for (int a = 1; a < static_cast<int>(bodies_.size()); ++a) {
     for (int b = a + 1; b < static_cast<int>(bodies_.size()); ++b) {
       if (geometries_of_[to_size(a)].empty() || geometries_of_[to_size(b)].empty()) continue;
@@ -265,14 +265,14 @@ void Writer::write_contacts() {
   }
 }
 
-void Writer::write_pairs(int body_a, int body_b) {
+void MjcfWriter::write_pairs(int body_a, int body_b) {
   if (links_.group(body_a) == 0 && links_.group(body_b) == 0) return;
   for (const int a : geometries_of_[to_size(body_a)])
     for (const int b : geometries_of_[to_size(body_b)])
       if (links_.may_touch(a, b)) write_pair(a, b);
 }
 
-void Writer::write_pair(int a, int b) {
+void MjcfWriter::write_pair(int a, int b) {
   const auto geometries = links_.geometries();
   const scene::PairFriction friction = scene_.friction(a, b);
   const bool slips = friction.frictionless || friction.mu < plant::kFrictionless;
@@ -289,7 +289,7 @@ void Writer::write_pair(int a, int b) {
   set(*pair, "friction", std::array{along, along, friction.patch ? friction.mu * e_r : 0.0, 0.0, 0.0});
 }
 
-void Writer::write_couplings() {
+void MjcfWriter::write_couplings() {
   std::vector<std::string> names(to_size(scene_.nv()));
   for (const auto& [element, place] : coordinates_)
     names[to_size(links_.first_v(place.first) + place.second)] = joint_name(place.first, place.second);
@@ -304,7 +304,7 @@ void Writer::write_couplings() {
   }
 }
 
-void Writer::write_actuators() {
+void MjcfWriter::write_actuators() {
   if (scene_.nu() == 0) return;
   std::vector<std::string> joint_of(to_size(scene_.nu()));
   for (const auto& [element, place] : coordinates_) {
@@ -341,7 +341,7 @@ void in_order(const XMLElement& body, std::vector<const XMLElement*>& joints) {
     in_order(*child, joints);
 }
 
-void Writer::write_start() {
+void MjcfWriter::write_start() {
   std::vector<const XMLElement*> joints;
   in_order(*bodies_[0], joints);
   if (joints.empty()) return;
@@ -361,7 +361,7 @@ void Writer::write_start() {
 }
 
 /// MuJoCo has positions before quaternions, linear before angular velocities, and the angular ones in the body's frame.
-void Writer::add_start(std::pair<int, int> place, std::vector<double>& qpos, std::vector<double>& qvel) const {
+void MjcfWriter::add_start(std::pair<int, int> place, std::vector<double>& qpos, std::vector<double>& qvel) const {
   const auto [j, axis] = place;
   const TreeJoint& joint = links_.tree().joints[to_size(j)];
   const int main = links_.main_body(joint.child_group);
@@ -388,7 +388,7 @@ void Writer::add_start(std::pair<int, int> place, std::vector<double>& qpos, std
   add(Vector3d(X_WB.linear().transpose() * omega), qvel);
 }
 
-void Writer::note_what_is_left() {
+void MjcfWriter::note_what_is_left() {
   if (!scene_.wrenches().empty())
     out_.notes.push_back("external forces of the scene are not exported: apply them as xfrc_applied");
   if (!scene_.spec().limit_surfaces.empty())
@@ -400,6 +400,6 @@ void Writer::note_what_is_left() {
 
 }  // namespace
 
-Exported export_mjcf(const scene::Scene& scene, const std::string& folder) { return Writer(scene, folder).write(); }
+Exported export_mjcf(const scene::Scene& scene, const std::string& folder) { return MjcfWriter(scene, folder).write(); }
 
 }  // namespace deft::exporters

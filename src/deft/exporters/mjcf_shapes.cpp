@@ -1,6 +1,6 @@
 #include "deft/exporters/mjcf_shapes.hpp"
 
-#include "deft/exporters/mjcf_text.hpp"
+#include "deft/exporters/xml_text.hpp"
 #include "deft/math/small_dense.hpp"
 #include "deft/plant/plant_parts.hpp"
 #include "deft/viewer/painted_mesh.hpp"

@@ -1,5 +1,5 @@
 #pragma once
-// Attributes of MJCF: numbers with the shortest digits that read back.
+// Attributes of XML elements: numbers with the shortest digits that read back.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,0 +1,257 @@
+#include "deft/exporters/urdf_export.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <tinyxml2.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "deft/core/index.hpp"
+#include "deft/exporters/assets.hpp"
+#include "deft/exporters/directive_text.hpp"
+#include "deft/exporters/model_parts.hpp"
+#include "deft/exporters/xml_text.hpp"
+#include "deft/io/runs/run_folder.hpp"
+#include "deft/math/small_dense.hpp"
+#include "deft/plant/plant_parts.hpp"
+#include "deft/viewer/painted_mesh.hpp"
+
+namespace deft::exporters {
+namespace {
+
+namespace fs = std::filesystem;
+using Eigen::Vector3d;
+using tinyxml2::XMLElement;
+
+constexpr double kGround_m = 100, kGroundDepth_m = 1;  // of the box that stands for a half-space
+constexpr double kNoLimit = 1e16;                      // of what URDF wants a number for
+
+void set_origin(XMLElement& parent, const RigidTransform& X) {
+  if (X.matrix() == RigidTransform::Identity().matrix()) return;
+  XMLElement& origin = *parent.InsertNewChildElement("origin");
+  set(origin, "xyz", Vector3d(X.translation()));
+  set(origin, "rpy", rpy_from_rotation(X.linear()));
+}
+
+/// What a shape is in URDF, at `X` in its link; false for what only a mesh can be.
+struct UrdfShape {
+  XMLElement& geometry;
+  RigidTransform& X;
+
+  bool sized(const char* tag, std::initializer_list<std::pair<const char*, double>> sizes) {
+    XMLElement& element = *geometry.InsertNewChildElement(tag);
+    for (const auto& [name, value] : sizes) set(element, name, value);
+    return true;
+  }
+  bool operator()(const multibody::SphereSpec& s) {
+    return sized("sphere", {{"radius", std::max(s.radius, plant::kPointRadius_m)}});
+  }
+  bool operator()(const multibody::BoxSpec& s) {
+    set(*geometry.InsertNewChildElement("box"), "size", s.size);
+    return true;
+  }
+  bool operator()(const multibody::CapsuleSpec& s) {
+    if (s.length <= 0) return (*this)(multibody::SphereSpec{s.radius});
+    return sized("drake:capsule", {{"radius", s.radius}, {"length", s.length}});
+  }
+  bool operator()(const multibody::CylinderSpec& s) {
+    return sized("cylinder", {{"radius", s.radius}, {"length", s.length}});
+  }
+  bool operator()(const multibody::EllipsoidSpec& s) {
+    return sized("drake:ellipsoid", {{"a", s.radii.x()}, {"b", s.radii.y()}, {"c", s.radii.z()}});
+  }
+  bool operator()(const multibody::HalfSpaceSpec& s) {
+    const double length = s.normal.norm();
+    const Vector3d n = s.normal / length;
+    X = X * make_transform(rotation_between(Vector3d::UnitZ(), n), (s.offset / length - 0.5 * kGroundDepth_m) * n);
+    return (*this)(multibody::BoxSpec{{kGround_m, kGround_m, kGroundDepth_m}});
+  }
+  bool operator()(const multibody::PrismSpec&) { return false; }
+  bool operator()(const multibody::MeshSpec&) { return false; }
+};
+
+class UrdfWriter {
+ public:
+  UrdfWriter(const scene::Scene& scene, std::string folder)
+      : links_(scene), name_(scene.spec().name), folder_(folder), assets_(std::move(folder)) {}
+
+  Exported write() {
+    const std::string directives = directive_text(links_, name_, ".urdf", out_.notes);
+    publish(name_ + ".deft.yaml", overlay_text(links_, directives));
+    for (std::size_t m = 0; m < links_.tree().models.size(); ++m) write_model(static_cast<int>(m));
+    publish("package.xml", package_text(name_));
+    out_.files.insert(out_.files.end(), assets_.files().begin(), assets_.files().end());
+    out_.notes.insert(out_.notes.end(), links_.notes().begin(), links_.notes().end());
+    if (half_spaces_ > 0)
+      out_.notes.push_back(fmt::format("URDF has no half-spaces: {} are boxes of {} m", half_spaces_, kGround_m));
+    out_.notes.push_back("the start, welds between models, gains and friction of pairs are in " + name_ + ".deft.yaml");
+    return std::move(out_);
+  }
+
+ private:
+  void publish(const std::string& file, const std::string& text) {
+    out_.files.push_back((fs::path(folder_) / file).string());
+    io::publish_text(out_.files.back(), text);
+  }
+  void write_model(int model);
+  void check(int model, const ModelParts& parts) const;
+  void write_link(const PartLink& link, XMLElement& robot);
+  void write_shape(const multibody::GeometrySpec& spec, XMLElement& element, const std::string& file);
+  void write_visual(const multibody::GeometrySpec& visual, XMLElement& link);
+  void write_joint(const PartJoint& joint, XMLElement& robot);
+  void write_axis(const PartJoint& joint, XMLElement& element) const;
+
+  LinkTree links_;
+  std::string name_, folder_;
+  Assets assets_;
+  Exported out_;
+  int half_spaces_ = 0;
+};
+
+void UrdfWriter::check(int model, const ModelParts& parts) const {
+  const multibody::ModelInfo& info = links_.tree().models[to_size(model)];
+  const auto refuse = [&](const std::string& what) {
+    throw InputError({links_.scene().spec().file, 0, 0},
+                     fmt::format("model '{}' has {}; URDF cannot hold it: export to mjcf or sdf", info.name, what));
+  };
+  for (const PartJoint& joint : parts.joints)
+    if (joint.kind == PartKind::kBall) refuse(fmt::format("the ball joint '{}'", joint.name));
+  const auto roots =
+      std::count_if(parts.links.begin(), parts.links.end(), [](const PartLink& link) { return link.is_free; });
+  if (roots > 1) refuse(fmt::format("{} bodies that move freely", roots));
+}
+
+void UrdfWriter::write_model(int model) {
+  const ModelParts parts = parts_of(links_, model, out_.notes);
+  check(model, parts);
+  tinyxml2::XMLDocument document;
+  XMLElement* const robot = document.NewElement("robot");
+  document.InsertEndChild(robot);
+  const std::string& name = links_.tree().models[to_size(model)].name;
+  robot->SetAttribute("name", name.c_str());
+  robot->SetAttribute("xmlns:drake", "drake.mit.edu");
+  const auto on_world = [](const PartJoint& joint) { return joint.parent == "world"; };
+  if (std::any_of(parts.joints.begin(), parts.joints.end(), on_world))
+    robot->InsertNewChildElement("link")->SetAttribute("name", "world");
+  for (const PartLink& link : parts.links) write_link(link, *robot);
+  for (const PartJoint& joint : parts.joints) write_joint(joint, *robot);
+  tinyxml2::XMLPrinter printer;
+  document.Print(&printer);
+  publish(name + ".urdf", printer.CStr());
+}
+
+void UrdfWriter::write_link(const PartLink& part, XMLElement& robot) {
+  XMLElement& link = *robot.InsertNewChildElement("link");
+  link.SetAttribute("name", part.name.c_str());
+  if (part.body < 0) return;
+  const multibody::InertialSpec& inertial = links_.inertial(part.body);
+  if (inertial.mass > 0) {
+    XMLElement& element = *link.InsertNewChildElement("inertial");
+    set_origin(element, make_transform(Eigen::Matrix3d::Identity(), inertial.p_LCom));
+    set(*element.InsertNewChildElement("mass"), "value", inertial.mass);
+    XMLElement& moments = *element.InsertNewChildElement("inertia");
+    const Eigen::Matrix3d& I = inertial.I_Com_L;
+    const std::pair<const char*, double> values[] = {{"ixx", I(0, 0)}, {"iyy", I(1, 1)}, {"izz", I(2, 2)},
+                                                     {"ixy", I(0, 1)}, {"ixz", I(0, 2)}, {"iyz", I(1, 2)}};
+    for (const auto& [name, value] : values) set(moments, name, value);
+  }
+  const auto geometries = links_.geometries();
+  for (std::size_t k = 0; k < geometries.size(); ++k) {
+    if (geometries[k].body != part.body) continue;
+    XMLElement& collision = *link.InsertNewChildElement("collision");
+    collision.SetAttribute("name", geometries[k].spec->name.c_str());
+    write_shape(*geometries[k].spec, collision, "");
+    half_spaces_ += std::holds_alternative<multibody::HalfSpaceSpec>(geometries[k].spec->shape);
+    XMLElement& properties = *collision.InsertNewChildElement("drake:proximity_properties");
+    for (const char* name : {"drake:mu_static", "drake:mu_dynamic"})
+      set(*properties.InsertNewChildElement(name), "value", links_.mu(static_cast<int>(k)));
+  }
+  for (const multibody::GeometrySpec& visual : links_.link(part.body)->visuals) write_visual(visual, link);
+}
+
+/// @param file  in assets; empty: the shape, or its hull.
+void UrdfWriter::write_shape(const multibody::GeometrySpec& spec, XMLElement& element, const std::string& file) {
+  RigidTransform X = spec.X_LG;
+  XMLElement* const geometry = element.GetDocument()->NewElement("geometry");
+  if (!file.empty() || !std::visit(UrdfShape{*geometry, X}, spec.shape)) {
+    XMLElement& mesh = *geometry->InsertNewChildElement("mesh");
+    const std::string& name = file.empty() ? assets_.add(hull_of(spec)) : file;
+    mesh.SetAttribute("filename", fmt::format("package://{}/assets/{}", name_, name).c_str());
+    if (file.empty()) mesh.InsertNewChildElement("drake:declare_convex");
+  }
+  set_origin(element, X);
+  element.InsertEndChild(geometry);
+}
+
+void UrdfWriter::write_visual(const multibody::GeometrySpec& spec, XMLElement& link) {
+  const auto one = [&](const std::string& name, const std::optional<std::array<double, 4>>& rgba,
+                       const std::string& file) {
+    XMLElement& visual = *link.InsertNewChildElement("visual");
+    visual.SetAttribute("name", name.c_str());
+    write_shape(spec, visual, file);
+    if (!rgba) return;
+    XMLElement& material = *visual.InsertNewChildElement("material");
+    material.SetAttribute("name", fmt::format("{}_{}", link.Attribute("name"), name).c_str());
+    set(*material.InsertNewChildElement("color"), "rgba", *rgba);
+  };
+  const auto* const mesh = std::get_if<multibody::MeshSpec>(&spec.shape);
+  if (!mesh) return one(spec.name, spec.rgba, "");
+  try {
+    int part = 0;
+    for (const viewer::PaintedMesh& painted : viewer::read_painted_mesh(*mesh))
+      one(fmt::format("{}_{}", spec.name, part++), spec.rgba ? spec.rgba : painted.rgba, assets_.add(painted.mesh));
+  } catch (const InputError& error) {
+    out_.notes.push_back(fmt::format("'{}' is not drawn: {}", spec.name, error.what()));
+  }
+}
+
+void UrdfWriter::write_joint(const PartJoint& joint, XMLElement& robot) {
+  const bool is_fixed = joint.kind == PartKind::kFixed;
+  const bool is_between = !is_fixed && joint.X_CJ.matrix() != RigidTransform::Identity().matrix();
+  std::string child = joint.child;
+  if (is_between) {  // a joint's frame is its child's
+    child = joint.name + "_frame";
+    robot.InsertNewChildElement("link")->SetAttribute("name", child.c_str());
+    write_joint({.name = joint.child + "_fixed", .parent = child, .child = joint.child, .X_PJ = joint.X_CJ.inverse()},
+                robot);
+  }
+  XMLElement& element = *robot.InsertNewChildElement("joint");
+  element.SetAttribute("name", joint.name.c_str());
+  const bool is_limited = joint.axis && (std::isfinite(joint.axis->lower) || std::isfinite(joint.axis->upper));
+  element.SetAttribute("type", is_fixed                             ? "fixed"
+                               : joint.kind == PartKind::kPrismatic ? "prismatic"
+                               : is_limited                         ? "revolute"
+                                                                    : "continuous");
+  set_origin(element, joint.X_PJ);
+  element.InsertNewChildElement("parent")->SetAttribute("link", joint.parent.c_str());
+  element.InsertNewChildElement("child")->SetAttribute("link", child.c_str());
+  if (joint.axis) write_axis(joint, element);
+}
+
+void UrdfWriter::write_axis(const PartJoint& joint, XMLElement& element) const {
+  const multibody::JointAxisSpec& axis = *joint.axis;
+  const AxisDrive drive = drive_of(links_, joint.v);
+  set(*element.InsertNewChildElement("axis"), "xyz", axis.axis_J.normalized().eval());
+  XMLElement& limit = *element.InsertNewChildElement("limit");
+  const auto finite = [](double value) { return std::clamp(value, -kNoLimit, kNoLimit); };
+  if (joint.kind == PartKind::kPrismatic || std::isfinite(axis.lower) || std::isfinite(axis.upper)) {
+    set(limit, "lower", finite(axis.lower));
+    set(limit, "upper", finite(axis.upper));
+  }
+  set(limit, "effort", finite(drive.effort));
+  set(limit, "velocity", finite(axis.velocity_limit));
+  if (axis.damping > 0) set(*element.InsertNewChildElement("dynamics"), "damping", axis.damping);
+  if (drive.leader.empty()) return;
+  XMLElement& mimic = *element.InsertNewChildElement("mimic");
+  mimic.SetAttribute("joint", drive.leader.c_str());
+  set(mimic, "multiplier", drive.ratio);
+  set(mimic, "offset", drive.offset);
+}
+
+}  // namespace
+
+Exported export_urdf(const scene::Scene& scene, const std::string& folder) { return UrdfWriter(scene, folder).write(); }
+
+}  // namespace deft::exporters
