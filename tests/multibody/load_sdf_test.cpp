@@ -141,6 +141,18 @@ TEST_F(LoadSdf, ReadsEveryJointType) {
   EXPECT_EQ(m->joints[3].kind, JointKind::kFixed);
 }
 
+TEST_F(LoadSdf, ReadsTheGainsOfDrakesControllers) {
+  const auto with = [&](const std::string& p) {
+    return model(R"(<link name="a"/><link name="b"/><joint name="j" type="revolute"><parent>a</parent><child>b</child>
+<axis><xyz>0 0 1</xyz></axis><drake:controller_gains p=")" +
+                 p + R"(" d="1"/></joint>)");
+  };
+  const auto m = with("120");
+  ASSERT_TRUE(m) << testing::PrintToString(lines_);
+  EXPECT_EQ(m->joints[0].axes[0].stiffness, 120);
+  EXPECT_FALSE(with("-1"));
+}
+
 TEST_F(LoadSdf, ReadsWhatAnAxisFollows) {
   const auto m = model(R"(<link name="a"/><link name="b"/><link name="c"/><link name="d"/>
 <joint name="k" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz>

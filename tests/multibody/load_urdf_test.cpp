@@ -58,7 +58,7 @@ TEST_F(LoadUrdf, ReadsEveryJointType) {
       robot(R"(<link name="world"/><link name="a"/><link name="b"/><link name="c"/><link name="d"/><link name="e"/>
 <joint name="weld" type="fixed"><parent link="world"/><child link="a"/></joint>
 <joint name="wheel" type="continuous"><parent link="a"/><child link="b"/><limit effort="1"/></joint>
-<joint name="rail" type="prismatic"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/></joint>
+<joint name="rail" type="prismatic"><parent link="b"/><child link="c"/><axis xyz="0 1 0"/><limit lower="-1e16" upper="0.5" effort="1e16" velocity="2"/></joint>
 <joint name="table" type="planar"><origin xyz="0 0 1"/><parent link="c"/><child link="d"/><axis xyz="0 0 1"/></joint>
 <joint name="loose" type="floating"><origin xyz="0 0 3"/><parent link="world"/><child link="e"/></joint>)");
   ASSERT_TRUE(m) << testing::PrintToString(lines_);
@@ -68,6 +68,9 @@ TEST_F(LoadUrdf, ReadsEveryJointType) {
   EXPECT_EQ(m->joints[1].axes[0].upper, kInfinity);
   EXPECT_EQ(m->joints[1].axes[0].velocity_limit, kInfinity);
   EXPECT_FALSE(m->joints[2].axes[0].rotational);
+  EXPECT_EQ(m->joints[2].axes[0].lower, -kInfinity);  // 1e16 is none
+  EXPECT_EQ(m->joints[2].axes[0].upper, 0.5);
+  EXPECT_EQ(m->joints[2].axes[0].effort_limit, kInfinity);
   ASSERT_EQ(m->joints[3].axes.size(), 3u);
   EXPECT_EQ(m->joints[3].axes[2].coordinate, "table_theta");
   ModelSpec heavy = *m;

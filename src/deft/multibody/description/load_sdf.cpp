@@ -20,15 +20,12 @@ const ModelFormat& sdf_format() {
       .link = {"pose", "inertial", "collision", "visual"},
       .collision = {"pose", "geometry", "surface", "drake:proximity_properties"},
       .visual = {"pose", "geometry", "material"},
-      .joint = {"pose", "parent", "child", "axis", "axis2"},
+      .joint = {"pose", "parent", "child", "axis", "axis2", "drake:controller_gains"},
       .geometries = "box, sphere, cylinder, capsule, ellipsoid, plane, mesh",
       .joint_types = "revolute, continuous, prismatic, universal, ball, fixed",
   };
   return format;
 }
-
-/// SDFormat writes "no limit" as ±1e16.
-constexpr double kNoLimit = 1e16;
 
 /// A pose as the file gives it; `relative_to` is empty where the default applies.
 struct SdfPose {
@@ -345,6 +342,8 @@ void SdfReader::set_motion(const XMLElement& element, const std::string& type, J
     joint.kind = JointKind::kAxes;
     joint.axes = {axis(element, "axis", joint.name, type != "continuous")};
     joint.axes[0].rotational = type != "prismatic";
+    if (const XMLElement* gains = xml_.only_child(element, "drake:controller_gains"))
+      joint.axes[0].stiffness = xml_.positive(*gains, "p", xml_.number_attribute(*gains, "p").value_or(0.0), true);
   } else if (type == "universal") {
     joint.kind = JointKind::kAxes;
     joint.axes = {axis(element, "axis", joint.name, true), axis(element, "axis2", joint.name, true)};

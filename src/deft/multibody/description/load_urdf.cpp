@@ -149,12 +149,16 @@ JointAxisSpec UrdfReader::axis(const XMLElement& element, const std::string& typ
     refuse_zero_axis(*child, axis.axis_J, axis.coordinate);
   }
   if (const XMLElement* child = xml_.only_child(element, "limit")) {
+    const auto read = [&](const char* name, double& limit) {
+      const std::optional<double> stated = xml_.number_attribute(*child, name, true);
+      if (stated && std::abs(*stated) < kNoLimit) limit = *stated;
+    };
     if (type != "continuous") {
-      axis.lower = xml_.number_attribute(*child, "lower", true).value_or(axis.lower);
-      axis.upper = xml_.number_attribute(*child, "upper", true).value_or(axis.upper);
+      read("lower", axis.lower);
+      read("upper", axis.upper);
     }
-    axis.effort_limit = xml_.number_attribute(*child, "effort", true).value_or(axis.effort_limit);
-    axis.velocity_limit = xml_.number_attribute(*child, "velocity", true).value_or(axis.velocity_limit);
+    read("effort", axis.effort_limit);
+    read("velocity", axis.velocity_limit);
   }
   if (const XMLElement* child = xml_.only_child(element, "dynamics")) {
     axis.damping = xml_.number_attribute(*child, "damping").value_or(0.0);

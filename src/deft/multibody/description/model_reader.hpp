@@ -13,6 +13,9 @@
 
 namespace deft::multibody {
 
+/// SDFormat writes "no limit" as ±1e16; so may URDF, which wants a number.
+inline constexpr double kNoLimit = 1e16;
+
 /// The tags and names of a format.
 struct ModelFormat {
   const char* name;                                                // with its article, for messages: "a URDF"
