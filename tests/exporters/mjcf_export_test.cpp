@@ -12,7 +12,7 @@
 #include "deft/core/index.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
-#include "support/mujoco_functions.hpp"
+#include "plant/mujoco_functions.hpp"
 
 namespace deft::exporters {
 namespace mjcf_export_test {

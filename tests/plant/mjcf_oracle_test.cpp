@@ -10,7 +10,7 @@
 
 #include "deft/io/scene/scene_file.hpp"
 #include "deft/plant/mujoco_library.hpp"
-#include "support/mujoco_functions.hpp"
+#include "plant/mujoco_functions.hpp"
 
 namespace deft::plant {
 namespace mjcf_oracle_test {

@@ -65,7 +65,7 @@ def fuzz() -> str:
                 str(sum(len(run["defects"]) for run in runs)),
             ]
         )
-    return f"{table(['reader', 'minutes', 'files read', 'edges reached', 'defects found'], rows)}\n\nRecorded {record_words(recorded['sources'])}\n"
+    return f"{table(['reader', 'minutes', 'files read', 'edges reached', 'files that failed'], rows)}\n\nRecorded {record_words(recorded['sources'])}\n"
 
 
 TABLES = {

@@ -1,5 +1,8 @@
 #include "deft/exporters/mjcf_shapes.hpp"
 
+#include <fmt/format.h>
+#include <tinyxml2.h>
+
 #include "deft/exporters/xml_text.hpp"
 #include "deft/math/small_dense.hpp"
 #include "deft/plant/plant_parts.hpp"

@@ -1,14 +1,16 @@
 #pragma once
 // Geometries of MJCF and the meshes that they name.
 
-#include <tinyxml2.h>
-
 #include <span>
 #include <string>
 #include <vector>
 
 #include "deft/exporters/assets.hpp"
 #include "deft/exporters/link_tree.hpp"
+
+namespace tinyxml2 {
+class XMLElement;
+}
 
 namespace deft::exporters {
 

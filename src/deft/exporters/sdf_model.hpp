@@ -1,13 +1,15 @@
 #pragma once
 // Models of a scene in SDFormat.
 
-#include <tinyxml2.h>
-
 #include <string>
 #include <vector>
 
 #include "deft/exporters/assets.hpp"
 #include "deft/exporters/model_parts.hpp"
+
+namespace tinyxml2 {
+class XMLElement;
+}
 
 namespace deft::exporters {
 

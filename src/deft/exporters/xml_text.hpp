@@ -1,28 +1,27 @@
 #pragma once
 // Attributes of XML elements: numbers with the shortest digits that read back.
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <tinyxml2.h>
+#include <iterator>
+#include <span>
 
 #include "deft/math/rotation.hpp"
+
+namespace tinyxml2 {
+class XMLElement;
+}
 
 namespace deft::exporters {
 
 /// name="value".
-inline void set(tinyxml2::XMLElement& element, const char* name, double value) {
-  element.SetAttribute(name, fmt::format("{}", value).c_str());
-}
-/// name="v1 v2 …", of what can be iterated.
+void set(tinyxml2::XMLElement& element, const char* name, double value);
+/// name="v1 v2 …".
+void set_numbers(tinyxml2::XMLElement& element, const char* name, std::span<const double> values);
+/// The same of what lies in a row: arrays, vectors, Eigen's.
 template <typename Values>
 void set(tinyxml2::XMLElement& element, const char* name, const Values& values) {
-  element.SetAttribute(name, fmt::format("{}", fmt::join(std::begin(values), std::end(values), " ")).c_str());
+  set_numbers(element, name, {std::data(values), static_cast<std::size_t>(std::size(values))});
 }
 /// pos and quat (w x y z), where they are not those of the parent.
-inline void set_pose(tinyxml2::XMLElement& element, const RigidTransform& X) {
-  const Eigen::Vector3d p = X.translation();
-  if (!p.isZero(0)) set(element, "pos", p);
-  if (!X.linear().isIdentity(0)) set(element, "quat", quat_wxyz_from_rotation(X.linear()));
-}
+void set_pose(tinyxml2::XMLElement& element, const RigidTransform& X);
 
 }  // namespace deft::exporters

@@ -7,10 +7,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <assimp/Importer.hpp>
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <stdexcept>
 
 #include "deft/collision/shapes/collada_check.hpp"
 #include "deft/core/diagnostics.hpp"
@@ -87,8 +89,11 @@ class Painter {
         part.colours.push_back(is_linear_ ? srgb_from_linear(value) : value);
     }
     for (unsigned f = 0; f < mesh.mNumFaces; ++f) {
-      for (int corner = 0; corner < 3; ++corner)
+      if (mesh.mFaces[f].mNumIndices != 3) continue;  // points and lines that share a mesh with triangles
+      for (int corner = 0; corner < 3; ++corner) {
+        if (mesh.mFaces[f].mIndices[corner] >= mesh.mNumVertices) throw std::out_of_range("a face names no vertex");
         part.mesh.triangles.push_back(first + static_cast<int>(mesh.mFaces[f].mIndices[corner]));
+      }
     }
   }
 
@@ -132,8 +137,15 @@ std::vector<PaintedMesh> read_painted_mesh(const multibody::MeshSpec& spec) {
   const aiScene* const scene = importer.ReadFile(spec.path, kSteps);
   if (!scene || !scene->mRootNode)
     throw InputError({spec.path, 0, 0}, fmt::format("the mesh cannot be read: {}", importer.GetErrorString()));
-  std::vector<PaintedMesh> parts = Painter(*scene, spec.scale, format == ".glb" || format == ".gltf").parts();
-  if (parts.empty()) throw InputError({spec.path, 0, 0}, "the mesh has no triangles");
+  std::vector<PaintedMesh> parts;
+  try {
+    parts = Painter(*scene, spec.scale, format == ".glb" || format == ".gltf").parts();
+  } catch (const std::out_of_range& error) {
+    throw InputError({spec.path, 0, 0}, error.what());
+  }
+  const auto has_triangles = [](const PaintedMesh& part) { return !part.mesh.triangles.empty(); };
+  if (std::none_of(parts.begin(), parts.end(), has_triangles))
+    throw InputError({spec.path, 0, 0}, "the mesh has no triangles");
   for (const PaintedMesh& part : parts) check_finite(part, spec.path);
   return parts;
 }
