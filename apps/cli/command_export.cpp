@@ -9,6 +9,7 @@
 #include "deft/exporters/sdf_export.hpp"
 #include "deft/exporters/urdf_export.hpp"
 #include "deft/io/runs/run_folder.hpp"
+#include "deft/io/scene/scene_file.hpp"
 #include "json.hpp"
 #include "options.hpp"
 
@@ -32,6 +33,17 @@ struct ExportOptions {
   bool force = false;
 };
 
+/// A scene that does not load says so: names of inline bodies, on which servos and formulas depend, become those of
+/// models.
+void check(const std::string& file, Exported& exported) {
+  Diagnostics diagnostics;
+  try {
+    io::load_scene(file, {}, diagnostics);
+  } catch (const InputError& error) {
+    exported.notes.push_back(fmt::format("{} needs your hand: {}", file, error.what()));
+  }
+}
+
 int run(const ExportOptions& options) {
   apply(options.output);
   Diagnostics diagnostics;
@@ -40,6 +52,8 @@ int run(const ExportOptions& options) {
   Exported exported;
   for (const Format& format : kFormats)
     if (options.to == format.name) exported = format.write(scene, folder);
+  for (const std::string& file : exported.files)
+    if (file.ends_with(".deft.yaml")) check(file, exported);
   if (options.output.json) {
     print_json({{"files", exported.files}, {"notes", exported.notes}});
     return kDone;

@@ -227,6 +227,44 @@ TEST_F(MjcfExport, PickAndPlaceEndsWhereItEnds) {
   EXPECT_GT(lifted, 0.15);  // three are stacked
 }
 
+TEST_F(MjcfExport, JointsInFramesOfTheirOwnStartWhereTheyStart) {
+  std::ofstream(folder_ / "ball.sdf") << R"(<sdf version="1.9"><model name="m">
+  <link name="base"/><link name="bob"><pose>0.1 0.2 0.3 0 0.4 0</pose><inertial><mass>1</mass></inertial></link>
+  <joint name="w" type="fixed"><parent>world</parent><child>base</child></joint>
+  <joint name="s" type="ball"><parent>base</parent><child>bob</child><pose>0 0 0.3 1 0.2 0.7</pose></joint></model></sdf>)";
+  const scene::Scene scene = read(R"(deft: 1
+directives: [{add_model: {name: m, file: ball.sdf}}]
+step: {model: convex-second-order, h: 0.001}
+configurations: {start: {m: [0.8, 0.6, 0, 0]}}
+initial: start
+)");
+  load(scene);
+  compare_poses(scene);
+}
+
+TEST_F(MjcfExport, KeepsLockedJointsAndTheDampingOfForceDrives) {
+  std::ofstream(folder_ / "arm.urdf")
+      << R"(<robot name="arm"><link name="world"/><link name="a"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="b"><inertial><mass value="1"/>
+  <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  <visual name="c"><geometry><sphere radius="0.1"/></geometry></visual>
+  <collision name="c"><geometry><sphere radius="0.1"/></geometry></collision>
+  <collision name="c"><geometry><box size="1 1 1"/></geometry></collision></link>
+  <joint name="locked" type="revolute"><parent link="world"/><child link="a"/><axis xyz="0 0 1"/><limit lower="0" upper="0" effort="1" velocity="1"/></joint>
+  <joint name="b" type="continuous"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/></joint></robot>)";
+  load(read(R"(deft: 1
+directives: [{add_model: {name: arm, file: arm.urdf}}]
+robots: [{name: arm, drive: force}]
+step: {model: convex-second-order, h: 0.001, joint_damping: 3}
+)"));
+  const int locked = id(mjOBJ_JOINT, "arm/locked"), other = id(mjOBJ_JOINT, "arm/b");
+  ASSERT_TRUE(model_->jnt_limited[locked]);
+  EXPECT_LT(model_->jnt_range[2 * locked + 1] - model_->jnt_range[2 * locked], 1e-8);
+  EXPECT_FALSE(model_->jnt_limited[other]);
+  EXPECT_EQ(model_->dof_damping[model_->jnt_dofadr[other]], 3);
+  EXPECT_GE(id(mjOBJ_GEOM, "arm/b#c_1"), 0);  // the second of one name
+}
+
 TEST_F(MjcfExport, StatesWhatTheFormatCannotHold) {
   load(read(R"(
 deft: 1

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "conformance/bundled_scenes.hpp"
 #include "deft/core/index.hpp"
@@ -140,6 +141,59 @@ initial: start
   EXPECT_EQ(read_again.springs()[0].offset, 0.1);
   EXPECT_EQ(read_again.robots()[0].effort_limit(0), 3);
   EXPECT_EQ(read_again.nu(), 1);
+}
+
+// A hand welded to the last link of an arm, with a finger of two axes; names that YAML has to quote.
+constexpr const char* kHand = R"(<mujoco model="arm: 1"><worldbody><body name="base"><geom name="g" size="0.1"/>
+  <body name="l" pos="0 0 1"><joint name="base" axis="0 1 0"/><geom name="l" size="0.1"/>
+    <body name="hand" pos="0 0 0.3"><geom name="h" size="0.1"/>
+      <body name="finger" pos="0 0 0.3"><joint name="x: y" axis="1 0 0"/><joint name="f2" axis="0 1 0"/><geom name="f" size="0.1"/>
+        <body name="tip" pos="0 0 0.3"><joint name="f3"/><geom name="t" size="0.1"/></body></body></body></body></body>
+</worldbody></mujoco>)";
+
+TEST_P(Reread, WhatMayTouchRemainsWhatMayTouch) {
+  std::ofstream(folder_ / "hand.xml") << kHand;
+  const scene::Scene scene = read("hand.deft.yaml", R"(deft: 1
+name: "a hand"
+directives: [{add_model: {name: "arm: 1", file: hand.xml}}]
+)");
+  const scene::Scene read_again = again(scene);
+  const auto pairs = [](const scene::Scene& s) {
+    std::set<std::string> found;
+    const auto bodies = s.model().bodies();
+    const auto geometries = s.collision_world().geometries();
+    for (int a = 0; a < static_cast<int>(geometries.size()); ++a)
+      for (int b = a + 1; b < static_cast<int>(geometries.size()); ++b)
+        if (s.collision_world().may_touch(a, b))
+          found.insert(bodies[to_size(geometries[to_size(a)].body)].link.substr(0, 3) + " " +
+                       bodies[to_size(geometries[to_size(b)].body)].link.substr(0, 3));
+    return found;
+  };
+  std::set<std::string> expected = pairs(scene);
+  EXPECT_EQ(expected.erase("bas l"), 1u);  // MuJoCo alone lets a link touch the fixed one that carries it
+  EXPECT_EQ(pairs(read_again), expected);
+  const auto says = [](const std::string& note) { return note.find("one carries the other") != std::string::npos; };
+  EXPECT_EQ(std::count_if(exported_.notes.begin(), exported_.notes.end(), says), 1);
+  EXPECT_EQ(read_again.nq(), scene.nq());
+}
+
+TEST_P(Reread, FreeBodiesOfOneModel) {
+  std::ofstream(folder_ / "two.xml") << R"(<mujoco model="two"><worldbody>
+  <body name="a" pos="0 0 1"><freejoint/><geom size="0.1"/></body><body name="b" pos="1 0 1" euler="10 0 0"><freejoint/><geom size="0.1"/></body>
+  </worldbody></mujoco>)";
+  const scene::Scene scene = read("two.deft.yaml", R"(deft: 1
+name: pair
+directives: [{add_model: {name: two, file: two.xml}}]
+)");
+  if (std::string(GetParam().name) == "urdf") {
+    EXPECT_THROW(export_urdf(scene, folder_.string()), InputError);
+    EXPECT_FALSE(fs::exists(folder_ / "pair.deft.yaml"));  // refused before anything is written
+    return;
+  }
+  const scene::Scene read_again = again(scene);
+  const auto before = poses(scene), after = poses(read_again);
+  for (const auto& [name, X] : before) EXPECT_TRUE(after.at(name).isApprox(X, 1e-9)) << name;
+  EXPECT_EQ(read_again.nq(), 14);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, Reread,

@@ -1,10 +1,14 @@
 #include "deft/exporters/assets.hpp"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "deft/collision/decomposition/part_files.hpp"
 #include "deft/collision/shapes/shape.hpp"
 #include "deft/core/index.hpp"
+#include "deft/math/small_dense.hpp"
+#include "deft/viewer/painted_mesh.hpp"
 
 namespace deft::exporters {
 
@@ -15,6 +19,26 @@ std::string Assets::add(const collision::TriangleMesh& mesh) {
   collision::write_obj(mesh, folder / name);
   files_.push_back((folder / name).string());
   return name;
+}
+
+std::vector<DrawnPart> drawn_parts(const multibody::GeometrySpec& visual, std::vector<std::string>& notes) {
+  const auto* const mesh = std::get_if<multibody::MeshSpec>(&visual.shape);
+  if (!mesh) return {{visual.name, visual.rgba, std::nullopt}};
+  std::vector<DrawnPart> parts;
+  try {
+    for (viewer::PaintedMesh& painted : viewer::read_painted_mesh(*mesh))
+      parts.push_back({fmt::format("{}_{}", visual.name, parts.size()), visual.rgba ? visual.rgba : painted.rgba,
+                       std::move(painted.mesh)});
+  } catch (const InputError& error) {
+    notes.push_back(fmt::format("'{}' is not drawn: {}", visual.name, error.what()));
+  }
+  return parts;
+}
+
+RigidTransform plane_pose(const multibody::HalfSpaceSpec& half_space) {
+  const double length = half_space.normal.norm();
+  const Eigen::Vector3d n = half_space.normal / length;
+  return make_transform(rotation_between(Eigen::Vector3d::UnitZ(), n), half_space.offset / length * n);
 }
 
 collision::TriangleMesh hull_of(const multibody::GeometrySpec& geometry) {

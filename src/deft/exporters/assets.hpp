@@ -1,6 +1,8 @@
 #pragma once
 // Mesh files beside an exported model.
 
+#include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,6 +25,18 @@ class Assets {
   std::string folder_;
   std::vector<std::string> files_;
 };
+
+/// One colour of what is drawn.
+struct DrawnPart {
+  std::string name;                             // of the geometry, numbered where it is a mesh
+  std::optional<std::array<double, 4>> rgba;    // the model's, else the file's
+  std::optional<collision::TriangleMesh> mesh;  // nothing: the shape itself
+};
+/// A mesh in parts of one colour each (viewer::read_painted_mesh); a mesh that cannot be read is none, and a note.
+std::vector<DrawnPart> drawn_parts(const multibody::GeometrySpec& visual, std::vector<std::string>& notes);
+
+/// Where the plane z = 0 bounds the half-space, in the geometry's frame, with z outwards.
+RigidTransform plane_pose(const multibody::HalfSpaceSpec& half_space);
 
 /// The convex hull with which a mesh or prism collides, in the geometry's frame.
 collision::TriangleMesh hull_of(const multibody::GeometrySpec& geometry);

@@ -20,9 +20,9 @@ using Eigen::Vector3d;
 
 constexpr double kDegree = 180 / EIGEN_PI;
 // Keys of a scene that say nothing of models.
-constexpr std::array<std::string_view, 14> kKept{"robots",  "objects", "gravity",        "friction", "step",
-                                                 "plan",    "track",   "configurations", "initial",  "commands",
-                                                 "control", "goals",   "wrenches",       "plane"};
+constexpr std::array<std::string_view, 15> kKept{"optimize", "robots",  "objects", "gravity",        "friction",
+                                                 "step",     "plan",    "track",   "configurations", "initial",
+                                                 "commands", "control", "goals",   "wrenches",       "plane"};
 
 /// A key of a scene with all that stands below it.
 struct Block { std::string key, text; };
@@ -48,6 +48,16 @@ std::string scoped(const LinkTree& links, int body) {
   return links.tree().models[to_size(info.model)].name + "::" + links.link_name(body);
 }
 
+/// A name in double quotes, as YAML and JSON have them.
+std::string quoted(const std::string& name) {
+  std::string text = "\"";
+  for (const char c : name) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + '"';
+}
+
 std::string pose(const RigidTransform& X) {
   const Eigen::AngleAxisd turn(X.linear());
   return fmt::format("{{translation: {}, rotation: !AngleAxis {{angle_deg: {}, axis: {}}}}}",
@@ -62,6 +72,14 @@ std::vector<std::vector<int>> geometries_of(const LinkTree& links) {
   return found;
 }
 
+/// Whether a joint hangs body `b` on body `a`: then they do not collide, the world's links included.
+bool is_carried(const LinkTree& links, int a, int b) {
+  const int joint = links.tree().groups[to_size(links.group(b))].joint;
+  if (joint < 0 || links.main_body(links.group(b)) != b) return false;
+  const multibody::TreeJoint& held_by = links.tree().joints[to_size(joint)];
+  return links.body_in(held_by.parent_group, held_by.model) == a;
+}
+
 std::string filter_groups(const LinkTree& links, std::vector<std::string>& notes) {
   const auto of = geometries_of(links);
   std::map<int, std::vector<int>> ignored;
@@ -71,11 +89,13 @@ std::string filter_groups(const LinkTree& links, std::vector<std::string>& notes
       for (const int g : of[to_size(a)])
         for (const int h : of[to_size(b)]) touching += links.may_touch(g, h);
       const auto all = of[to_size(a)].size() * of[to_size(b)].size();
-      if (all == 0 || !links.may_collide_by_default(a, b)) continue;
+      if (all == 0 || links.group(a) == links.group(b)) continue;
+      const bool by_default = !is_carried(links, a, b) && !is_carried(links, b, a);
       if (touching == 0) ignored[a].push_back(b);
-      if (touching > 0 && to_size(touching) < all)
-        notes.push_back(fmt::format("some geometries of '{}' and '{}' do not collide in the scene, here all do",
-                                    scoped(links, a), scoped(links, b)));
+      if (touching > 0 && (!by_default || to_size(touching) < all))
+        notes.push_back(fmt::format("{} and {}: {}", scoped(links, a), scoped(links, b),
+                                    by_default ? "some of their geometries do not collide in the scene, here all do"
+                                               : "one carries the other; they collide in the scene, here they do not"));
     }
   }
   std::string text;
@@ -86,14 +106,21 @@ std::string filter_groups(const LinkTree& links, std::vector<std::string>& notes
     std::vector<std::string> names;
     for (const int other : others) names.push_back(group(other));
     text += fmt::format(
-        "- add_collision_filter_group: {{name: {}, members: [\"{}\"], ignored_collision_filter_groups: [{}]}}\n",
-        group(body), scoped(links, body), fmt::join(names, ", "));
+        "- add_collision_filter_group: {{name: {}, members: [{}], ignored_collision_filter_groups: [{}]}}\n",
+        group(body), quoted(scoped(links, body)), fmt::join(names, ", "));
   };
   for (const auto& [body, others] : ignored) add(body, others);
   for (const auto& [body, others] : ignored)
     for (const int other : others)
       if (!is_named[to_size(other)]) add(other, {});
   return text;
+}
+
+/// Whether a text of YAML has the key `file`.
+bool names_file(const std::string& yaml) {
+  for (std::size_t at = yaml.find("file:"); at != std::string::npos; at = yaml.find("file:", at + 1))
+    if (at == 0 || std::string_view(" {,\n").find(yaml[at - 1]) != std::string_view::npos) return true;
+  return false;
 }
 
 }  // namespace
@@ -104,44 +131,44 @@ std::string directive_text(const LinkTree& links, const std::string& package, co
   const multibody::KinematicTree& tree = links.tree();
   for (std::size_t m = 0; m < tree.models.size(); ++m) {
     const std::string& name = tree.models[m].name;
-    text += fmt::format("- add_model:\n    name: {}\n    file: package://{}/{}{}\n", name, package, name, ending);
+    text += fmt::format("- add_model:\n    name: {}\n    file: {}\n", quoted(name),
+                        quoted(fmt::format("package://{}/{}{}", package, name, ending)));
     const auto start = links.joints_at_start(static_cast<int>(m));
     if (!start.empty()) text += "    default_joint_positions:\n";
-    for (const auto& [joint, value] : start) text += fmt::format("      {}: [{}]\n", joint, value);
-    for (const int body : tree.models[m].bodies) {
-      const int joint = tree.groups[to_size(links.group(body))].joint;
-      if (joint < 0 || tree.joints[to_size(joint)].kind != multibody::JointKind::kFree ||
-          links.main_body(links.group(body)) != body || links.is_frozen(tree.joints[to_size(joint)]))
-        continue;
-      text += fmt::format("    default_free_body_pose: {{{}: {}}}\n", links.link_name(body),
-                          pose(links.start().X_WB()[body]));
-    }
+    for (const auto& [joint, value] : start) text += fmt::format("      {}: [{}]\n", quoted(joint), value);
+    std::string free;
+    for (const int body : tree.models[m].bodies)
+      if (links.is_free(body))
+        free += fmt::format("      {}: {}\n", quoted(links.link_name(body)), pose(links.start().X_WB()[body]));
+    if (!free.empty()) text += "    default_free_body_pose:\n" + free;
   }
   for (const Weld& weld : welds_of(links))
-    text += fmt::format("- add_weld: {{parent: \"{}\", child: \"{}\", X_PC: {}}}\n", scoped(links, weld.parent),
-                        scoped(links, weld.child), pose(weld.X_PC));
+    text += fmt::format("- add_weld: {{parent: {}, child: {}, X_PC: {}}}\n", quoted(scoped(links, weld.parent)),
+                        quoted(scoped(links, weld.child)), pose(weld.X_PC));
   return text + filter_groups(links, notes);
 }
 
-std::string overlay_text(const LinkTree& links, const std::string& directives) {
+std::string overlay_text(const LinkTree& links, const std::string& directives, std::vector<std::string>& notes) {
   const scene::Scene& scene = links.scene();
-  const std::vector<Block> blocks = blocks_of(scene.spec().merged_yaml);
-  std::string text = fmt::format("deft: 1\nname: {}\n{}", scene.spec().name, directives);
-  const auto has = [&](const char* key) {
-    return std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) { return block.key == key; });
-  };
-  if (!has("gravity")) text += fmt::format("gravity: {}\n", numbers(scene.spec().gravity_W));
-  if (!has("robots") && !scene.robots().empty()) {
-    text += "robots:\n";
-    for (const scene::Robot& robot : scene.robots())
-      text +=
-          fmt::format("- {{name: {}, {}}}\n", robot.name,
-                      robot.drive == scene::Drive::kForce ? "drive: force" : "stiffness: " + numbers(robot.stiffness));
+  std::string text = fmt::format("deft: 1\nname: {}\n{}", quoted(scene.spec().name), directives);
+  bool has_robots = false, has_gravity = false;
+  for (const Block& block : blocks_of(scene.spec().merged_yaml)) {
+    if (std::find(kKept.begin(), kKept.end(), block.key) == kKept.end()) continue;
+    if (names_file(block.text)) {
+      notes.push_back(fmt::format("'{}' of the scene names model files and is left out", block.key));
+      continue;
+    }
+    text += block.text;
+    has_robots |= block.key == "robots";
+    has_gravity |= block.key == "gravity";
   }
-  for (const Block& block : blocks) {
-    const bool is_kept = std::find(kKept.begin(), kKept.end(), block.key) != kKept.end();
-    const bool names_files = block.text.find("file:") != std::string::npos;
-    if (is_kept && !names_files) text += block.text;
+  if (!has_gravity) text += fmt::format("gravity: {}\n", numbers(scene.spec().gravity_W));
+  if (has_robots || scene.robots().empty()) return text;
+  text += "robots:\n";
+  for (const scene::Robot& robot : scene.robots()) {
+    const bool by_force = robot.drive == scene::Drive::kForce;
+    text += fmt::format("- {{name: {}, {}}}\n", quoted(robot.name),
+                        by_force ? "drive: force" : "stiffness: " + numbers(robot.stiffness));
   }
   return text;
 }

@@ -16,7 +16,7 @@ std::string directive_text(const LinkTree& links, const std::string& package, co
 /// A scene of deft on these directives, or on a file of them, with all that the scene says beside its models: robots,
 /// friction, settings, configurations, commands, goals. What
 /// names links that had to be renamed (LinkTree::link_name) keeps their old names.
-std::string overlay_text(const LinkTree& links, const std::string& directives);
+std::string overlay_text(const LinkTree& links, const std::string& directives, std::vector<std::string>& notes);
 
 /// package.xml of ROS, which lets package://NAME be found.
 std::string package_text(const std::string& name);

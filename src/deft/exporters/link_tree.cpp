@@ -8,6 +8,7 @@
 #include "deft/collision/collision_world.hpp"
 #include "deft/core/index.hpp"
 #include "deft/plant/mujoco_inertia.hpp"
+#include "deft/plant/plant_parts.hpp"
 
 namespace deft::exporters {
 
@@ -59,7 +60,35 @@ LinkTree::LinkTree(const scene::Scene& scene)
     main_[g] = *found;
   }
   find_links();
+  find_names();
   find_inertials();
+  damping_ = plant::inner_loop_damping(scene, {});
+}
+
+std::string unused(const std::string& name, std::set<std::string>& used) {
+  std::string free = name;
+  for (int k = 1; used.contains(free); ++k) free = name + "_" + std::to_string(k);
+  used.insert(free);
+  return free;
+}
+
+/// Links and joints of a model need different names in SDFormat and URDF.
+void LinkTree::find_names() {
+  names_.resize(tree_.bodies.size());
+  std::vector<std::set<std::string>> coordinates(tree_.models.size()), used(tree_.models.size());
+  for (const TreeJoint& joint : tree_.joints)
+    for (const multibody::JointAxisSpec& axis : joint.axes) coordinates[to_size(joint.model)].insert(axis.coordinate);
+  for (std::size_t m = 0; m < used.size(); ++m) {
+    used[m] = coordinates[m];
+    used[m].insert("world");
+    for (const int body : tree_.models[m].bodies) {
+      const std::string& link = tree_.bodies[to_size(body)].link;
+      if (!coordinates[m].contains(link)) used[m].insert(names_[to_size(body)] = link);
+    }
+    for (const int body : tree_.models[m].bodies)
+      if (names_[to_size(body)].empty())
+        names_[to_size(body)] = unused(tree_.bodies[to_size(body)].link + "_link", used[m]);
+  }
 }
 
 void LinkTree::find_links() {
@@ -68,8 +97,11 @@ void LinkTree::find_links() {
       const std::string name = model.inline_body ? model.name : model.name + "/" + link.name;
       const int body = scene_.model().find_body(name);
       links_[to_size(body)] = &link;
-      for (const multibody::GeometrySpec& geometry : link.collisions)
-        geometries_.push_back({name + "#" + geometry.name, body, &geometry});
+      std::set<std::string> used;
+      for (const multibody::GeometrySpec& geometry : link.collisions) {
+        const std::string own = unused(geometry.name, used);
+        geometries_.push_back({name + "#" + own, own, body, &geometry});
+      }
     }
   }
 }
@@ -109,16 +141,6 @@ int LinkTree::body_in(int group, int model) const {
 
 double LinkTree::mu(int geometry) const { return scene_.friction(geometry, geometry).mu; }
 
-std::string LinkTree::link_name(int body) const {
-  const multibody::BodyInfo& info = tree_.bodies[to_size(body)];
-  for (const TreeJoint& joint : tree_.joints) {
-    if (joint.model != info.model) continue;
-    for (const multibody::JointAxisSpec& axis : joint.axes)
-      if (axis.coordinate == info.link) return info.link + "_link";
-  }
-  return info.link;
-}
-
 bool LinkTree::may_touch(int a, int b) const {
   return scene_.collision_world().may_touch(std::min(a, b), std::max(a, b));
 }
@@ -149,6 +171,12 @@ std::vector<std::pair<std::string, double>> LinkTree::joints_at_start(int model)
       found.emplace_back(joints[j].axes[i].coordinate, q(first_q(static_cast<int>(j)) + static_cast<int>(i)));
   }
   return found;
+}
+
+bool LinkTree::is_free(int body) const {
+  const int joint = tree_.groups[to_size(group(body))].joint;
+  return joint >= 0 && main_body(group(body)) == body && tree_.joints[to_size(joint)].kind == JointKind::kFree &&
+         !is_frozen(tree_.joints[to_size(joint)]);
 }
 
 const scene::Robot* LinkTree::robot(int model) const {

@@ -1,6 +1,8 @@
 #pragma once
 // The bodies of a scene link by link, as files of models state them.
 
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@ namespace deft::exporters {
 /// A collision geometry of the scene, in the scene's order.
 struct LinkGeometry {
   std::string name;  // unique: "hand/link_3#collision_0"
+  std::string own;   // unique on its link: "collision_0"
   int body = 0;      // of the scene
   const multibody::GeometrySpec* spec = nullptr;
 };
@@ -41,7 +44,9 @@ class LinkTree {
   double mu(int geometry) const;
   /// A link's name in SDFormat and URDF, where joints and links of a model need different names: with `_link` where a
   /// coordinate has it.
-  std::string link_name(int body) const;
+  const std::string& link_name(int body) const { return names_[static_cast<std::size_t>(body)]; }
+  /// Damping of a command of the scene that moves a joint to a position (plant::inner_loop_damping).
+  double damping(int command) const { return damping_(command); }
   /// Whether two geometries may touch.
   bool may_touch(int a, int b) const;
   /// Whether other programs would let geometries of two bodies collide: neither welded together nor, but for the world,
@@ -51,6 +56,8 @@ class LinkTree {
   bool is_frozen(const multibody::TreeJoint& joint) const;
   /// Coordinates of a model's joints where the scene starts, in the order of its joints; without ball joints.
   std::vector<std::pair<std::string, double>> joints_at_start(int model) const;
+  /// Whether a body moves freely and carries its group.
+  bool is_free(int body) const;
   /// The robot of a model; null if it is none.
   const scene::Robot* robot(int model) const;
   /// Mass, centre of mass and inertia of each body in its link frame: as stated where every simulator takes them, else
@@ -63,6 +70,7 @@ class LinkTree {
 
  private:
   void find_links();
+  void find_names();
   void find_inertials();
 
   const scene::Scene& scene_;
@@ -73,7 +81,11 @@ class LinkTree {
   std::vector<const multibody::LinkSpec*> links_;
   std::vector<int> group_of_, main_, first_q_, first_v_;
   std::vector<multibody::InertialSpec> inertials_;
-  std::vector<std::string> notes_;
+  std::vector<std::string> notes_, names_;
+  Eigen::VectorXd damping_;
 };
+
+/// The name, or with the first number that makes it one that is not used yet; it is used then.
+std::string unused(const std::string& name, std::set<std::string>& used);
 
 }  // namespace deft::exporters

@@ -28,11 +28,19 @@ using multibody::JointKind;
 using multibody::TreeJoint;
 using tinyxml2::XMLElement;
 
+/// MuJoCo has no ranges without an inside, and takes none that is larger than 1e10 for finite.
+void set_range(XMLElement& element, const char* flag, const char* name, double lower, double upper) {
+  constexpr double kLargest = 1e10, kThinnest = 1e-9;
+  element.SetAttribute(flag, "true");
+  lower = std::max(lower, -kLargest), upper = std::min(upper, kLargest);
+  const double widen = upper - lower < kThinnest ? 0.5 * kThinnest : 0;
+  set(element, name, std::array{lower - widen, upper + widen});
+}
+
 class MjcfWriter {
  public:
   MjcfWriter(const scene::Scene& scene, std::string folder)
       : links_(scene), scene_(scene), folder_(std::move(folder)), shapes_(folder_, out_.notes) {
-    damping_ = plant::inner_loop_damping(scene, {});
     bodies_.assign(links_.tree().bodies.size(), nullptr);
   }
 
@@ -83,6 +91,11 @@ class MjcfWriter {
     if (!contacts_) contacts_ = root_->InsertNewChildElement("contact");
     return *contacts_;
   }
+  /// Whether it never moves.
+  bool stays(int body) const {
+    const int joint = links_.tree().groups[to_size(links_.group(body))].joint;
+    return joint < 0 || links_.is_frozen(links_.tree().joints[to_size(joint)]);
+  }
   const std::string& body_name(int body) const { return links_.tree().bodies[to_size(body)].name; }
   /// Of axis `i` of a joint.
   std::string joint_name(int joint, int i) const {
@@ -96,7 +109,6 @@ class MjcfWriter {
   std::string folder_;
   Exported out_;
   MjcfShapes shapes_;
-  VectorXd damping_;  // per command
   tinyxml2::XMLDocument document_;
   XMLElement *root_ = nullptr, *contacts_ = nullptr;
   std::vector<XMLElement*> bodies_;                               // per body of the scene; the world's is worldbody
@@ -171,7 +183,7 @@ void MjcfWriter::write_body(int body, XMLElement& parent, const RigidTransform& 
   if (links_.robot(info.model) != nullptr && !scene_.settings().step.robot_gravity && links_.group(body) != 0)
     element->SetAttribute("gravcomp", 1);
   const multibody::InertialSpec& inertial = links_.inertial(body);
-  if (inertial.mass <= 0) return;
+  if (inertial.mass <= 0 || stays(body)) return;
   XMLElement* const stated = element->InsertNewChildElement("inertial");
   set(*stated, "mass", inertial.mass);
   set(*stated, "pos", inertial.p_LCom);
@@ -206,10 +218,12 @@ void MjcfWriter::write_axes(int j, XMLElement& body) {
     set(*element, "pos", Vector3d(X_BG.translation()));
     set(*element, "axis", Vector3d(X_BG.linear() * axis.axis_J.normalized()));
     const bool limited = std::isfinite(axis.lower) || std::isfinite(axis.upper);
-    if (limited && scene_.settings().step.joint_limits)
-      set(*element, "range", std::array{std::max(axis.lower, -1e10), std::min(axis.upper, 1e10)});
+    if (limited && scene_.settings().step.joint_limits) set_range(*element, "limited", "range", axis.lower, axis.upper);
     if (axis.armature > 0) set(*element, "armature", axis.armature);
-    if (axis.damping > 0 && (robot == nullptr || robot->command_of(v) < 0)) set(*element, "damping", axis.damping);
+    const int command = robot ? robot->command_of(v) : -1;
+    const bool by_force = command >= 0 && robot->drive == scene::Drive::kForce;
+    const double damping = by_force ? links_.damping(robot->first_u + command) : command < 0 ? axis.damping : 0;
+    if (damping > 0) set(*element, "damping", damping);
     for (const scene::JointSpring& spring : scene_.springs()) {
       if (spring.couples || spring.v != v) continue;
       set(*element, "stiffness", spring.stiffness);
@@ -229,9 +243,9 @@ void MjcfWriter::write_geometries() {
     if (link == nullptr) continue;
     const bool is_drawn = !link->visuals.empty();
     for (const int k : geometries_of_[b])
-      shapes_.add_colliding(*bodies_[b], geometries[to_size(k)], links_.group(static_cast<int>(b)) == 0,
-                            mu_[to_size(k)], is_drawn);
-    for (const multibody::GeometrySpec& visual : link->visuals) shapes_.add_drawn(*bodies_[b], visual);
+      shapes_.add_colliding(*bodies_[b], geometries[to_size(k)], stays(static_cast<int>(b)), mu_[to_size(k)], is_drawn);
+    for (const multibody::GeometrySpec& visual : link->visuals)
+      shapes_.add_drawn(*bodies_[b], visual, stays(static_cast<int>(b)));
   }
 }
 
@@ -321,10 +335,10 @@ void MjcfWriter::write_actuators() {
       element->SetAttribute("joint", joint_of[to_size(robot.first_u + i)].c_str());
       const double effort = robot.effort_limit(i);
       if (scene_.settings().step.effort_limits && std::isfinite(effort))
-        set(*element, "forcerange", std::array{-effort, effort});
+        set_range(*element, "forcelimited", "forcerange", -effort, effort);
       if (by_force) continue;
       set(*element, "kp", robot.stiffness(i));
-      set(*element, "kv", damping_(robot.first_u + i));
+      set(*element, "kv", links_.damping(robot.first_u + i));
       if (robot.stiffness(i) == 0)
         out_.notes.push_back(fmt::format("'{}' has no stiffness in the scene: its actuator pushes nothing; set kp",
                                          element->Attribute("name")));
@@ -375,11 +389,11 @@ void MjcfWriter::add_start(std::pair<int, int> place, std::vector<double>& qpos,
     return;
   }
   const RigidTransform X_BG = links_.tree().X_GB[to_size(main)].inverse(), &X_WB = links_.start().X_WB()[to_size(main)];
-  const Matrix3d R_WG = X_WB.linear() * X_BG.linear();
   const Vector3d omega = v.segment<3>(links_.first_v(j));
   if (joint.kind == JointKind::kBall) {
-    add(Eigen::Vector4d(q.segment<4>(links_.first_q(j))), qpos);
-    add(Vector3d(R_WG.transpose() * omega), qvel);
+    const Matrix3d R_BG = X_BG.linear(), R = rotation_from_quat_wxyz(Eigen::Vector4d(q.segment<4>(links_.first_q(j))));
+    add(quat_wxyz_from_rotation(R_BG * R * R_BG.transpose()), qpos);
+    add(Vector3d(R_BG * R.transpose() * omega), qvel);
     return;
   }
   add(Vector3d(X_WB.translation()), qpos);

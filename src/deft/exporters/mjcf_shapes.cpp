@@ -4,14 +4,11 @@
 #include <tinyxml2.h>
 
 #include "deft/exporters/xml_text.hpp"
-#include "deft/math/small_dense.hpp"
 #include "deft/plant/plant_parts.hpp"
-#include "deft/viewer/painted_mesh.hpp"
 
 namespace deft::exporters {
 namespace {
 
-using Eigen::Vector3d;
 using tinyxml2::XMLElement;
 
 constexpr const char *kDrawnGroup = "2", *kCollidingGroup = "3";
@@ -48,11 +45,9 @@ struct Primitive {
       throw InputError(spec.where, fmt::format("geometry '{}' is a half-space on a body that moves; MuJoCo has them on "
                                                "fixed bodies only",
                                                spec.name));
-    const double length = s.normal.norm();
-    const Vector3d n = s.normal / length;
     geom.SetAttribute("type", "plane");
     geom.SetAttribute("size", "0 0 1");
-    set_pose(geom, spec.X_LG * make_transform(rotation_between(Vector3d::UnitZ(), n), s.offset / length * n));
+    set_pose(geom, spec.X_LG * plane_pose(s));
     return true;
   }
   bool operator()(const multibody::PrismSpec&) { return false; }
@@ -79,27 +74,21 @@ void MjcfShapes::add_colliding(XMLElement& body, const LinkGeometry& geometry, b
   if (is_drawn) geom->SetAttribute("group", kCollidingGroup);
 }
 
-void MjcfShapes::add_drawn(XMLElement& body, const multibody::GeometrySpec& spec) {
-  const auto add = [&](const std::optional<std::array<double, 4>>& rgba) -> XMLElement& {
+void MjcfShapes::add_drawn(XMLElement& body, const multibody::GeometrySpec& spec, bool is_fixed) {
+  if (!is_fixed && std::holds_alternative<multibody::HalfSpaceSpec>(spec.shape))
+    return notes_.push_back(fmt::format("'{}' is not drawn: a half-space on a body that moves", spec.name));
+  for (const DrawnPart& part : drawn_parts(spec, notes_)) {
     XMLElement* const geom = body.InsertNewChildElement("geom");
     geom->SetAttribute("group", kDrawnGroup);
     geom->SetAttribute("contype", 0);
     geom->SetAttribute("conaffinity", 0);
-    if (rgba) set(*geom, "rgba", *rgba);
-    return *geom;
-  };
-  const auto* const mesh = std::get_if<multibody::MeshSpec>(&spec.shape);
-  if (!mesh) {
-    XMLElement& geom = add(spec.rgba);
-    if (std::visit(Primitive{geom, spec, true, points_}, spec.shape)) return;
-    meshes_.push_back({"hull_" + std::to_string(meshes_.size()), "", hull_of(spec).vertices});
-    return set_mesh(geom, meshes_.back().name, spec.X_LG);
-  }
-  try {
-    for (const viewer::PaintedMesh& part : viewer::read_painted_mesh(*mesh))
-      set_mesh(add(spec.rgba ? spec.rgba : part.rgba), add_file(part.mesh), spec.X_LG);
-  } catch (const InputError& error) {
-    notes_.push_back(fmt::format("'{}' is not drawn: {}", spec.name, error.what()));
+    if (part.rgba) set(*geom, "rgba", *part.rgba);
+    if (part.mesh) {
+      set_mesh(*geom, add_file(*part.mesh), spec.X_LG);
+    } else if (!std::visit(Primitive{*geom, spec, true, points_}, spec.shape)) {
+      meshes_.push_back({"hull_" + std::to_string(meshes_.size()), "", hull_of(spec).vertices});
+      set_mesh(*geom, meshes_.back().name, spec.X_LG);
+    }
   }
 }
 

@@ -24,8 +24,9 @@ class MjcfShapes {
   /// What collides: meshes and prisms as their convex hulls, group 3 where the body has other shapes to look at.
   /// @throws InputError for a half-space on a body that moves.
   void add_colliding(tinyxml2::XMLElement& body, const LinkGeometry& geometry, bool is_fixed, double mu, bool is_drawn);
-  /// What is drawn and touches nothing, group 2; a mesh that cannot be read becomes a note.
-  void add_drawn(tinyxml2::XMLElement& body, const multibody::GeometrySpec& geometry);
+  /// What is drawn and touches nothing, group 2; a mesh that cannot be read and a
+  /// half-space on a body that moves become notes.
+  void add_drawn(tinyxml2::XMLElement& body, const multibody::GeometrySpec& geometry, bool is_fixed);
 
   /// Fills `<asset>` and writes the files of meshes.
   void write_assets(tinyxml2::XMLElement& assets);

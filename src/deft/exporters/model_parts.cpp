@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "deft/core/index.hpp"
-#include "deft/plant/plant_parts.hpp"
 
 namespace deft::exporters {
 namespace {
@@ -14,7 +13,7 @@ using multibody::JointKind;
 using multibody::TreeJoint;
 
 /// A joint of several axes is a chain, with links in the joint frame between them.
-void add_chain(const LinkTree& links, int j, ModelParts& parts) {
+void add_chain(const LinkTree& links, int j, std::set<std::string>& used, ModelParts& parts) {
   const multibody::KinematicTree& tree = links.tree();
   const TreeJoint& joint = tree.joints[to_size(j)];
   const int main = links.main_body(joint.child_group), carrier = links.body_in(joint.parent_group, joint.model);
@@ -34,7 +33,7 @@ void add_chain(const LinkTree& links, int j, ModelParts& parts) {
     const multibody::JointAxisSpec& axis = joint.axes[i];
     const bool is_first = i == 0, is_last = i + 1 == joint.axes.size();
     const RigidTransform X_first = is_first ? X_PJ : RigidTransform::Identity();
-    const std::string child = is_last ? links.link_name(main) : axis.coordinate + "_link";
+    const std::string child = is_last ? links.link_name(main) : unused(axis.coordinate + "_link", used);
     if (!is_last) parts.links.push_back({.name = child, .carrier = parent == "world" ? "" : parent, .X_CL = X_first});
     parts.joints.push_back({.name = axis.coordinate,
                             .parent = parent,
@@ -48,16 +47,27 @@ void add_chain(const LinkTree& links, int j, ModelParts& parts) {
   }
 }
 
+/// Of links and coordinates of a model.
+std::set<std::string> names_of(const LinkTree& links, int model) {
+  std::set<std::string> used{"world"};
+  for (const int body : links.tree().models[to_size(model)].bodies) used.insert(links.link_name(body));
+  for (const TreeJoint& joint : links.tree().joints)
+    if (joint.model == model)
+      for (const multibody::JointAxisSpec& axis : joint.axes) used.insert(axis.coordinate);
+  return used;
+}
+
 }  // namespace
 
 ModelParts parts_of(const LinkTree& links, int model, std::vector<std::string>& notes) {
   const multibody::KinematicTree& tree = links.tree();
   ModelParts parts;
+  std::set<std::string> used = names_of(links, model);
   for (const int body : tree.models[to_size(model)].bodies) {
     const int g = links.group(body), holder = links.body_in(g, model);
     const std::string name = links.link_name(body);
     const auto fix = [&](const std::string& parent, const RigidTransform& X_PL) {
-      parts.joints.push_back({.name = name + "_fixed", .parent = parent, .child = name, .X_PJ = X_PL});
+      parts.joints.push_back({.name = unused(name + "_fixed", used), .parent = parent, .child = name, .X_PJ = X_PL});
     };
     if (holder != body) {
       const RigidTransform X_HB = tree.X_GB[to_size(holder)].inverse() * tree.X_GB[to_size(body)];
@@ -76,12 +86,14 @@ ModelParts parts_of(const LinkTree& links, int model, std::vector<std::string>& 
                              .body = body,
                              .carrier = carrier < 0 ? "" : links.link_name(carrier),
                              .X_CL = X_CG * tree.X_GB[to_size(body)]});
-      add_chain(links, tree.groups[to_size(g)].joint, parts);
+      add_chain(links, tree.groups[to_size(g)].joint, used, parts);
       continue;
     }
-    parts.links.push_back({.name = name, .body = body, .X_CL = X_WB, .is_free = is_free});
-    if (g == 0 || is_frozen) fix("world", X_WB);
-    if (is_frozen) notes.push_back(fmt::format("link '{}' does not move: it stands where the scene starts", name));
+    const bool stands = g == 0 || (is_own && is_frozen);
+    parts.links.push_back({.name = name, .body = body, .X_CL = X_WB, .is_root = !stands});
+    if (stands) fix("world", X_WB);
+    if (is_own && is_frozen)
+      notes.push_back(fmt::format("link '{}' does not move: it stands where the scene starts", name));
   }
   return parts;
 }
@@ -96,7 +108,7 @@ AxisDrive drive_of(const LinkTree& links, int v) {
     drive.effort = robot.effort_limit(command);
     if (robot.drive == scene::Drive::kForce) continue;
     drive.stiffness = robot.stiffness(command);
-    drive.damping = plant::inner_loop_damping(scene, {})(robot.first_u + command);
+    drive.damping = links.damping(robot.first_u + command);
   }
   for (const scene::JointSpring& spring : scene.springs()) {
     if (spring.v != v) continue;
@@ -111,6 +123,28 @@ AxisDrive drive_of(const LinkTree& links, int v) {
     }
   }
   return drive;
+}
+
+void note_losses(const LinkTree& links, bool has_springs, std::vector<std::string>& notes) {
+  int springs = 0, stuck = 0, armatures = 0, balls = 0;
+  for (const scene::JointSpring& spring : links.scene().springs()) {
+    springs += !spring.couples;
+    stuck += spring.couples && spring.leader_v < 0;
+  }
+  for (const TreeJoint& joint : links.tree().joints) {
+    armatures += joint.armature > 0;
+    balls += joint.kind == JointKind::kBall;
+    for (const multibody::JointAxisSpec& axis : joint.axes) armatures += axis.armature > 0;
+  }
+  const auto note = [&](int count, const char* what) {
+    if (count > 0) notes.push_back(fmt::format("{} {}", count, what));
+  };
+  if (!has_springs) note(springs, "passive springs of joints are not exported");
+  note(stuck, "joints that stay where their model says are free here");
+  note(armatures, "armatures of joints are not exported");
+  note(balls, "ball joints start at 0 in other programs");
+  note(static_cast<int>(links.scene().spec().limit_surfaces.size()),
+       "limit surfaces are not exported: supports are contacts with friction");
 }
 
 std::vector<Weld> welds_of(const LinkTree& links) {

@@ -15,7 +15,7 @@ struct PartLink {
   std::string carrier;                               // link of the model that it hangs on; empty: none
   RigidTransform X_CL = RigidTransform::Identity();  // in the carrier with joints at zero, else in the world at the
                                                      // start
-  bool is_free = false;                              // it moves freely
+  bool is_root = false;                              // no joint of the model carries it
 };
 
 /// How the parts of a joint move.
@@ -51,6 +51,9 @@ struct AxisDrive {
   double ratio = 1, offset = 0;                       // q = ratio · q_leader + offset
 };
 AxisDrive drive_of(const LinkTree& links, int v);
+
+/// Notes of what neither the models nor the scene around them hold. @param has_springs  the format has passive springs.
+void note_losses(const LinkTree& links, bool has_springs, std::vector<std::string>& notes);
 
 /// A link of one model that is welded to a link of another.
 struct Weld {

@@ -43,11 +43,12 @@ Exported write(const scene::Scene& scene, const std::string& to, bool has_direct
   const std::string directives = directive_text(links, name, ".sdf", out.notes);
   if (has_directive_file) publish(name + ".dmd.yaml", directives);
   publish(name + ".deft.yaml",
-          overlay_text(links, has_directive_file ? "model_directive: " + name + ".dmd.yaml\n" : directives));
+          overlay_text(links, has_directive_file ? "model_directive: " + name + ".dmd.yaml\n" : directives, out.notes));
   write_models(links, models, folder, out);
   publish("package.xml", package_text(name));
   out.files.insert(out.files.end(), assets.files().begin(), assets.files().end());
   out.notes.insert(out.notes.end(), links.notes().begin(), links.notes().end());
+  note_losses(links, true, out.notes);
   out.notes.push_back(has_directive_file
                           ? "stiffness of robots, gravity and friction of pairs are in " + name + ".deft.yaml"
                           : "the start, welds between models, stiffness and friction of pairs are in " + name +

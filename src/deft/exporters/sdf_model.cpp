@@ -7,9 +7,7 @@
 #include <cmath>
 
 #include "deft/core/index.hpp"
-#include "deft/math/small_dense.hpp"
 #include "deft/plant/plant_parts.hpp"
-#include "deft/viewer/painted_mesh.hpp"
 
 namespace deft::exporters {
 namespace {
@@ -64,9 +62,7 @@ struct SdfShape {
     return true;
   }
   bool operator()(const multibody::HalfSpaceSpec& s) {
-    const double length = s.normal.norm();
-    const Vector3d n = s.normal / length;
-    X = X * make_transform(rotation_between(Vector3d::UnitZ(), n), s.offset / length * n);
+    X = X * plane_pose(s);
     add(shape("plane"), "normal", Vector3d(0, 0, 1));
     return true;
   }
@@ -103,7 +99,7 @@ void SdfModels::write_link(const PartLink& part, XMLElement& model) {
   for (std::size_t k = 0; k < geometries.size(); ++k) {
     if (geometries[k].body != body) continue;
     XMLElement& collision = *link.InsertNewChildElement("collision");
-    collision.SetAttribute("name", geometries[k].spec->name.c_str());
+    collision.SetAttribute("name", geometries[k].own.c_str());
     write_geometry(*geometries[k].spec, collision, "");
     const double mu = links_.mu(static_cast<int>(k));
     if (friction_ == SdfFriction::kDrake) {
@@ -117,8 +113,10 @@ void SdfModels::write_link(const PartLink& part, XMLElement& model) {
     add(ode, "mu", mu);
     add(ode, "mu2", mu);
   }
-  if (const multibody::LinkSpec* const spec = links_.link(body))
-    for (const multibody::GeometrySpec& visual : spec->visuals) write_visual(visual, link);
+  std::set<std::string> used;
+  for (const multibody::GeometrySpec& visual : links_.link(body)->visuals)
+    for (const DrawnPart& drawn : drawn_parts(visual, notes_))
+      write_visual(visual, drawn, unused(drawn.name, used), link);
 }
 
 void SdfModels::write_inertial(const multibody::InertialSpec& inertial, XMLElement& link) const {
@@ -147,23 +145,13 @@ void SdfModels::write_geometry(const multibody::GeometrySpec& spec, XMLElement& 
   element.InsertEndChild(geometry);
 }
 
-void SdfModels::write_visual(const multibody::GeometrySpec& spec, XMLElement& link) {
-  const auto one = [&](const std::string& name, const std::optional<std::array<double, 4>>& rgba,
-                       const std::string& file) {
-    XMLElement& visual = *link.InsertNewChildElement("visual");
-    visual.SetAttribute("name", name.c_str());
-    write_geometry(spec, visual, file);
-    if (rgba) add(*visual.InsertNewChildElement("material"), "diffuse", fmt::format("{}", fmt::join(*rgba, " ")));
-  };
-  const auto* const mesh = std::get_if<multibody::MeshSpec>(&spec.shape);
-  if (!mesh) return one(spec.name, spec.rgba, "");
-  try {
-    int part = 0;
-    for (const viewer::PaintedMesh& painted : viewer::read_painted_mesh(*mesh))
-      one(fmt::format("{}_{}", spec.name, part++), spec.rgba ? spec.rgba : painted.rgba, assets_.add(painted.mesh));
-  } catch (const InputError& error) {
-    notes_.push_back(fmt::format("'{}' is not drawn: {}", spec.name, error.what()));
-  }
+void SdfModels::write_visual(const multibody::GeometrySpec& spec, const DrawnPart& part, const std::string& name,
+                             XMLElement& link) {
+  XMLElement& visual = *link.InsertNewChildElement("visual");
+  visual.SetAttribute("name", name.c_str());
+  write_geometry(spec, visual, part.mesh ? assets_.add(*part.mesh) : "");
+  if (part.rgba)
+    add(*visual.InsertNewChildElement("material"), "diffuse", fmt::format("{}", fmt::join(*part.rgba, " ")));
 }
 
 void SdfModels::write_joint(const PartJoint& joint, XMLElement& model) {

@@ -33,7 +33,8 @@ class SdfModels {
   void write_link(const PartLink& part, tinyxml2::XMLElement& model);
   void write_inertial(const multibody::InertialSpec& inertial, tinyxml2::XMLElement& link) const;
   void write_geometry(const multibody::GeometrySpec& geometry, tinyxml2::XMLElement& element, const std::string& file);
-  void write_visual(const multibody::GeometrySpec& geometry, tinyxml2::XMLElement& link);
+  void write_visual(const multibody::GeometrySpec& geometry, const DrawnPart& part, const std::string& name,
+                    tinyxml2::XMLElement& link);
   void write_joint(const PartJoint& joint, tinyxml2::XMLElement& model);
   void write_axis(const PartJoint& joint, tinyxml2::XMLElement& element);
 

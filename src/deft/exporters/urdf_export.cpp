@@ -14,9 +14,7 @@
 #include "deft/exporters/model_parts.hpp"
 #include "deft/exporters/xml_text.hpp"
 #include "deft/io/runs/run_folder.hpp"
-#include "deft/math/small_dense.hpp"
 #include "deft/plant/plant_parts.hpp"
-#include "deft/viewer/painted_mesh.hpp"
 
 namespace deft::exporters {
 namespace {
@@ -63,14 +61,14 @@ struct UrdfShape {
     return sized("drake:ellipsoid", {{"a", s.radii.x()}, {"b", s.radii.y()}, {"c", s.radii.z()}});
   }
   bool operator()(const multibody::HalfSpaceSpec& s) {
-    const double length = s.normal.norm();
-    const Vector3d n = s.normal / length;
-    X = X * make_transform(rotation_between(Vector3d::UnitZ(), n), (s.offset / length - 0.5 * kGroundDepth_m) * n);
+    X = X * plane_pose(s) * make_transform(Eigen::Matrix3d::Identity(), Vector3d(0, 0, -0.5 * kGroundDepth_m));
     return (*this)(multibody::BoxSpec{{kGround_m, kGround_m, kGroundDepth_m}});
   }
   bool operator()(const multibody::PrismSpec&) { return false; }
   bool operator()(const multibody::MeshSpec&) { return false; }
 };
+
+bool on_world(const PartJoint& joint) { return joint.parent == "world"; }
 
 class UrdfWriter {
  public:
@@ -78,12 +76,18 @@ class UrdfWriter {
       : links_(scene), name_(scene.spec().name), folder_(folder), assets_(std::move(folder)) {}
 
   Exported write() {
+    std::vector<ModelParts> parts;
+    for (std::size_t m = 0; m < links_.tree().models.size(); ++m) {
+      parts.push_back(parts_of(links_, static_cast<int>(m), out_.notes));
+      check(static_cast<int>(m), parts.back());
+    }
     const std::string directives = directive_text(links_, name_, ".urdf", out_.notes);
-    publish(name_ + ".deft.yaml", overlay_text(links_, directives));
-    for (std::size_t m = 0; m < links_.tree().models.size(); ++m) write_model(static_cast<int>(m));
+    publish(name_ + ".deft.yaml", overlay_text(links_, directives, out_.notes));
+    for (std::size_t m = 0; m < parts.size(); ++m) write_model(static_cast<int>(m), parts[m]);
     publish("package.xml", package_text(name_));
     out_.files.insert(out_.files.end(), assets_.files().begin(), assets_.files().end());
     out_.notes.insert(out_.notes.end(), links_.notes().begin(), links_.notes().end());
+    note_losses(links_, false, out_.notes);
     if (half_spaces_ > 0)
       out_.notes.push_back(fmt::format("URDF has no half-spaces: {} are boxes of {} m", half_spaces_, kGround_m));
     out_.notes.push_back("the start, welds between models, gains and friction of pairs are in " + name_ + ".deft.yaml");
@@ -95,11 +99,12 @@ class UrdfWriter {
     out_.files.push_back((fs::path(folder_) / file).string());
     io::publish_text(out_.files.back(), text);
   }
-  void write_model(int model);
+  void write_model(int model, const ModelParts& parts);
   void check(int model, const ModelParts& parts) const;
   void write_link(const PartLink& link, XMLElement& robot);
   void write_shape(const multibody::GeometrySpec& spec, XMLElement& element, const std::string& file);
-  void write_visual(const multibody::GeometrySpec& visual, XMLElement& link);
+  void write_visual(const multibody::GeometrySpec& visual, const DrawnPart& part, const std::string& name,
+                    XMLElement& link);
   void write_joint(const PartJoint& joint, XMLElement& robot);
   void write_axis(const PartJoint& joint, XMLElement& element) const;
 
@@ -107,6 +112,7 @@ class UrdfWriter {
   std::string name_, folder_;
   Assets assets_;
   Exported out_;
+  std::set<std::string> used_;  // names of the model
   int half_spaces_ = 0;
 };
 
@@ -118,23 +124,23 @@ void UrdfWriter::check(int model, const ModelParts& parts) const {
   };
   for (const PartJoint& joint : parts.joints)
     if (joint.kind == PartKind::kBall) refuse(fmt::format("the ball joint '{}'", joint.name));
-  const auto roots =
-      std::count_if(parts.links.begin(), parts.links.end(), [](const PartLink& link) { return link.is_free; });
-  if (roots > 1) refuse(fmt::format("{} bodies that move freely", roots));
+  int roots = std::any_of(parts.joints.begin(), parts.joints.end(), on_world);
+  for (const PartLink& link : parts.links) roots += link.is_root;
+  if (roots > 1) refuse(fmt::format("{} parts that no joint connects", roots));
 }
 
-void UrdfWriter::write_model(int model) {
-  const ModelParts parts = parts_of(links_, model, out_.notes);
-  check(model, parts);
+void UrdfWriter::write_model(int model, const ModelParts& parts) {
   tinyxml2::XMLDocument document;
   XMLElement* const robot = document.NewElement("robot");
   document.InsertEndChild(robot);
   const std::string& name = links_.tree().models[to_size(model)].name;
   robot->SetAttribute("name", name.c_str());
   robot->SetAttribute("xmlns:drake", "drake.mit.edu");
-  const auto on_world = [](const PartJoint& joint) { return joint.parent == "world"; };
   if (std::any_of(parts.joints.begin(), parts.joints.end(), on_world))
     robot->InsertNewChildElement("link")->SetAttribute("name", "world");
+  used_ = {"world"};
+  for (const PartLink& link : parts.links) used_.insert(link.name);
+  for (const PartJoint& joint : parts.joints) used_.insert(joint.name);
   for (const PartLink& link : parts.links) write_link(link, *robot);
   for (const PartJoint& joint : parts.joints) write_joint(joint, *robot);
   tinyxml2::XMLPrinter printer;
@@ -161,14 +167,17 @@ void UrdfWriter::write_link(const PartLink& part, XMLElement& robot) {
   for (std::size_t k = 0; k < geometries.size(); ++k) {
     if (geometries[k].body != part.body) continue;
     XMLElement& collision = *link.InsertNewChildElement("collision");
-    collision.SetAttribute("name", geometries[k].spec->name.c_str());
+    collision.SetAttribute("name", geometries[k].own.c_str());
     write_shape(*geometries[k].spec, collision, "");
     half_spaces_ += std::holds_alternative<multibody::HalfSpaceSpec>(geometries[k].spec->shape);
     XMLElement& properties = *collision.InsertNewChildElement("drake:proximity_properties");
     for (const char* name : {"drake:mu_static", "drake:mu_dynamic"})
       set(*properties.InsertNewChildElement(name), "value", links_.mu(static_cast<int>(k)));
   }
-  for (const multibody::GeometrySpec& visual : links_.link(part.body)->visuals) write_visual(visual, link);
+  std::set<std::string> used;
+  for (const multibody::GeometrySpec& visual : links_.link(part.body)->visuals)
+    for (const DrawnPart& drawn : drawn_parts(visual, out_.notes))
+      write_visual(visual, drawn, unused(drawn.name, used), link);
 }
 
 /// @param file  in assets; empty: the shape, or its hull.
@@ -185,26 +194,15 @@ void UrdfWriter::write_shape(const multibody::GeometrySpec& spec, XMLElement& el
   element.InsertEndChild(geometry);
 }
 
-void UrdfWriter::write_visual(const multibody::GeometrySpec& spec, XMLElement& link) {
-  const auto one = [&](const std::string& name, const std::optional<std::array<double, 4>>& rgba,
-                       const std::string& file) {
-    XMLElement& visual = *link.InsertNewChildElement("visual");
-    visual.SetAttribute("name", name.c_str());
-    write_shape(spec, visual, file);
-    if (!rgba) return;
-    XMLElement& material = *visual.InsertNewChildElement("material");
-    material.SetAttribute("name", fmt::format("{}_{}", link.Attribute("name"), name).c_str());
-    set(*material.InsertNewChildElement("color"), "rgba", *rgba);
-  };
-  const auto* const mesh = std::get_if<multibody::MeshSpec>(&spec.shape);
-  if (!mesh) return one(spec.name, spec.rgba, "");
-  try {
-    int part = 0;
-    for (const viewer::PaintedMesh& painted : viewer::read_painted_mesh(*mesh))
-      one(fmt::format("{}_{}", spec.name, part++), spec.rgba ? spec.rgba : painted.rgba, assets_.add(painted.mesh));
-  } catch (const InputError& error) {
-    out_.notes.push_back(fmt::format("'{}' is not drawn: {}", spec.name, error.what()));
-  }
+void UrdfWriter::write_visual(const multibody::GeometrySpec& spec, const DrawnPart& part, const std::string& name,
+                              XMLElement& link) {
+  XMLElement& visual = *link.InsertNewChildElement("visual");
+  visual.SetAttribute("name", name.c_str());
+  write_shape(spec, visual, part.mesh ? assets_.add(*part.mesh) : "");
+  if (!part.rgba) return;
+  XMLElement& material = *visual.InsertNewChildElement("material");
+  material.SetAttribute("name", fmt::format("{}_{}", link.Attribute("name"), name).c_str());
+  set(*material.InsertNewChildElement("color"), "rgba", *part.rgba);
 }
 
 void UrdfWriter::write_joint(const PartJoint& joint, XMLElement& robot) {
@@ -212,9 +210,12 @@ void UrdfWriter::write_joint(const PartJoint& joint, XMLElement& robot) {
   const bool is_between = !is_fixed && joint.X_CJ.matrix() != RigidTransform::Identity().matrix();
   std::string child = joint.child;
   if (is_between) {  // a joint's frame is its child's
-    child = joint.name + "_frame";
+    child = unused(joint.name + "_frame", used_);
     robot.InsertNewChildElement("link")->SetAttribute("name", child.c_str());
-    write_joint({.name = joint.child + "_fixed", .parent = child, .child = joint.child, .X_PJ = joint.X_CJ.inverse()},
+    write_joint({.name = unused(joint.child + "_fixed", used_),
+                 .parent = child,
+                 .child = joint.child,
+                 .X_PJ = joint.X_CJ.inverse()},
                 robot);
   }
   XMLElement& element = *robot.InsertNewChildElement("joint");
