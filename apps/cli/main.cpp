@@ -15,7 +15,7 @@
 namespace deft::cli {
 namespace {
 
-constexpr const char* kLaterCommands[] = {"export", "batch", "bench"};
+constexpr const char* kLaterCommands[] = {"batch", "bench"};
 
 /// Usage errors with a hint: the near command, or where the help is.
 int usage_error(const CLI::App& app, const std::vector<Command>& commands, const CLI::ParseError& error, int argc,

@@ -21,7 +21,7 @@ def test_help_names_every_command(deft):
     [
         ([], "deft --help"),
         (["smi"], "did you mean 'sim'?"),
-        (["export", "x.yaml"], "'export' is not available yet"),
+        (["batch", "x.yaml"], "'batch' is not available yet"),
         (["sim"], "deft sim --help"),
         (["sim", "x.yaml", "--no-such-option"], "deft sim --help"),
         (["sim", "x.yaml", "--steps", "-1"], "--steps"),

@@ -15,6 +15,7 @@
 #include <stdexcept>
 
 #include "deft/collision/shapes/collada_check.hpp"
+#include "deft/collision/shapes/ply_file.hpp"
 #include "deft/core/diagnostics.hpp"
 
 namespace deft::viewer {
@@ -124,6 +125,7 @@ void check_finite(const PaintedMesh& part, const std::string& path) {
 std::vector<PaintedMesh> read_painted_mesh(const multibody::MeshSpec& spec) {
   const std::string format = collision::mesh_format(spec.path);
   if (format == ".msh" || format == ".stl") return {{collision::read_mesh(spec), std::nullopt, {}}};
+  if (format == ".ply") return {{collision::read_mesh(spec), std::nullopt, collision::load_ply(spec.path).colours}};
   if (format == ".dae") {
     try {
       collision::check_collada(spec.path);

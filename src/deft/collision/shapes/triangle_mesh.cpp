@@ -12,6 +12,7 @@
 
 #include "deft/collision/shapes/collada_check.hpp"
 #include "deft/collision/shapes/msh_file.hpp"
+#include "deft/collision/shapes/ply_file.hpp"
 #include "deft/core/diagnostics.hpp"
 
 namespace deft::collision {
@@ -39,6 +40,7 @@ TriangleMesh scaled(TriangleMesh mesh, const Eigen::Vector3d& scale) {
 TriangleMesh load_triangles(const std::string& path, const Eigen::Vector3d& scale) {
   if (!std::filesystem::is_regular_file(path)) throw std::runtime_error("no such file");
   if (mesh_format(path) == ".msh") return scaled(load_msh(path), scale);
+  if (mesh_format(path) == ".ply") return scaled(load_ply(path).mesh, scale);
   if (mesh_format(path) == ".dae") check_collada(path);
   coal::BVHModelPtr_t model;
   try {

@@ -1,5 +1,5 @@
 #pragma once
-// Mesh files, through Coal's loader (Assimp) but for MuJoCo's own.
+// Mesh files, through Coal's loader (Assimp) but for PLY and MuJoCo's own.
 
 #include <string>
 #include <vector>
@@ -17,7 +17,7 @@ struct TriangleMesh {
 /// The ending of a mesh file's name, in small letters: ".stl".
 std::string mesh_format(const std::string& path);
 
-/// Reads STL, OBJ, DAE, MSH (MuJoCo's) or what else Assimp knows; the vertices are multiplied by `scale`. @throws
+/// Reads STL, OBJ, DAE, PLY, MSH (MuJoCo's) or what else Assimp knows; the vertices are multiplied by `scale`. @throws
 /// std::runtime_error that says what is wrong with the file: missing, unreadable, without triangles, a vertex that is
 /// not finite.
 TriangleMesh load_triangles(const std::string& path, const Eigen::Vector3d& scale);
