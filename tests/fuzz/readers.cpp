@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "apps/cli/solve_problem.hpp"
+#include "deft/collision/shapes/painted_mesh.hpp"
 #include "deft/collision/shapes/triangle_mesh.hpp"
 #include "deft/collision/shapes/weigh.hpp"
 #include "deft/core/diagnostics.hpp"
@@ -19,7 +20,6 @@
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/io/scene/scene_file.hpp"
 #include "deft/multibody/load_model.hpp"
-#include "deft/viewer/painted_mesh.hpp"
 
 namespace deft::fuzz {
 namespace {
@@ -66,7 +66,7 @@ void read_mjcf(const std::string& path) {
 /// As it collides and as it is drawn: each may refuse it.
 void read_mesh(const std::string& path) {
   try {
-    viewer::read_painted_mesh({.path = path});
+    collision::read_painted_mesh({.path = path});
   } catch (const InputError&) {
     collision::read_mesh({.path = path});
     throw;

@@ -1,6 +1,6 @@
 // Colours of mesh files, and that what is drawn stands where it collides.
 
-#include "deft/viewer/painted_mesh.hpp"
+#include "deft/collision/shapes/painted_mesh.hpp"
 
 #include <gtest/gtest.h>
 
@@ -15,6 +15,8 @@
 #include "support/scene_builder.hpp"
 
 namespace deft::viewer {
+using collision::PaintedMesh;
+using collision::read_painted_mesh;
 namespace painted_mesh_test {
 
 constexpr const char* kTwoMaterials = R"(newmtl paint

@@ -5,10 +5,10 @@
 #include <filesystem>
 
 #include "deft/collision/decomposition/part_files.hpp"
+#include "deft/collision/shapes/painted_mesh.hpp"
 #include "deft/collision/shapes/shape.hpp"
 #include "deft/core/index.hpp"
 #include "deft/math/small_dense.hpp"
-#include "deft/viewer/painted_mesh.hpp"
 
 namespace deft::exporters {
 
@@ -26,7 +26,7 @@ std::vector<DrawnPart> drawn_parts(const multibody::GeometrySpec& visual, std::v
   if (!mesh) return {{visual.name, visual.rgba, std::nullopt}};
   std::vector<DrawnPart> parts;
   try {
-    for (viewer::PaintedMesh& painted : viewer::read_painted_mesh(*mesh))
+    for (collision::PaintedMesh& painted : collision::read_painted_mesh(*mesh))
       parts.push_back({fmt::format("{}_{}", visual.name, parts.size()), visual.rgba ? visual.rgba : painted.rgba,
                        std::move(painted.mesh)});
   } catch (const InputError& error) {

@@ -32,7 +32,7 @@ struct DrawnPart {
   std::optional<std::array<double, 4>> rgba;    // the model's, else the file's
   std::optional<collision::TriangleMesh> mesh;  // nothing: the shape itself
 };
-/// A mesh in parts of one colour each (viewer::read_painted_mesh); a mesh that cannot be read is none, and a note.
+/// A mesh in parts of one colour each (collision::read_painted_mesh); a mesh that cannot be read is none, and a note.
 std::vector<DrawnPart> drawn_parts(const multibody::GeometrySpec& visual, std::vector<std::string>& notes);
 
 /// Where the plane z = 0 bounds the half-space, in the geometry's frame, with z outwards.

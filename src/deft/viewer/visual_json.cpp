@@ -5,11 +5,11 @@
 #include <cmath>
 #include <numbers>
 
+#include "deft/collision/shapes/painted_mesh.hpp"
 #include "deft/core/log.hpp"
 #include "deft/math/uniform_pressure.hpp"
 #include "deft/scene/scene.hpp"
 #include "deft/scene/support_axes.hpp"
-#include "deft/viewer/painted_mesh.hpp"
 
 namespace deft::viewer {
 namespace {
@@ -120,7 +120,7 @@ std::vector<Drawn> drawn(const multibody::GeometrySpec& geometry) {
   const auto* const mesh = std::get_if<multibody::MeshSpec>(&geometry.shape);
   if (!mesh) return {{std::visit(ShapeJson{}, geometry.shape), geometry.rgba}};
   std::vector<Drawn> parts;
-  for (const PaintedMesh& part : read_painted_mesh(*mesh)) {
+  for (const collision::PaintedMesh& part : collision::read_painted_mesh(*mesh)) {
     const bool has_own = !geometry.rgba;
     parts.push_back({triangles(part.mesh.vertices, part.mesh.triangles, has_own ? part.colours : std::vector<double>{}),
                      has_own ? part.rgba : geometry.rgba});

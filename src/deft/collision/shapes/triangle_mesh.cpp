@@ -12,6 +12,7 @@
 
 #include "deft/collision/shapes/collada_check.hpp"
 #include "deft/collision/shapes/msh_file.hpp"
+#include "deft/collision/shapes/painted_mesh.hpp"
 #include "deft/collision/shapes/ply_file.hpp"
 #include "deft/core/diagnostics.hpp"
 
@@ -35,12 +36,23 @@ TriangleMesh scaled(TriangleMesh mesh, const Eigen::Vector3d& scale) {
   return mesh;
 }
 
+TriangleMesh merged(const std::vector<PaintedMesh>& parts) {
+  TriangleMesh all;
+  for (const PaintedMesh& part : parts) {
+    const int first = static_cast<int>(all.vertices.size() / 3);
+    all.vertices.insert(all.vertices.end(), part.mesh.vertices.begin(), part.mesh.vertices.end());
+    for (const int corner : part.mesh.triangles) all.triangles.push_back(first + corner);
+  }
+  return all;
+}
+
 }  // namespace
 
 TriangleMesh load_triangles(const std::string& path, const Eigen::Vector3d& scale) {
   if (!std::filesystem::is_regular_file(path)) throw std::runtime_error("no such file");
   if (mesh_format(path) == ".msh") return scaled(load_msh(path), scale);
   if (mesh_format(path) == ".ply") return scaled(load_ply(path).mesh, scale);
+  if (mesh_format(path) == ".gltf" || mesh_format(path) == ".glb") return merged(load_painted_mesh(path, scale));
   if (mesh_format(path) == ".dae") check_collada(path);
   coal::BVHModelPtr_t model;
   try {

@@ -1,4 +1,4 @@
-#include "deft/viewer/painted_mesh.hpp"
+#include "deft/collision/shapes/painted_mesh.hpp"
 
 #include <assimp/config.h>
 #include <assimp/material.h>
@@ -7,18 +7,22 @@
 
 #include <fmt/core.h>
 
+#include <assimp/BaseImporter.h>
 #include <algorithm>
+
 #include <assimp/Importer.hpp>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <map>
+#include <sstream>
 #include <stdexcept>
 
 #include "deft/collision/shapes/collada_check.hpp"
 #include "deft/collision/shapes/ply_file.hpp"
 #include "deft/core/diagnostics.hpp"
 
-namespace deft::viewer {
+namespace deft::collision {
 namespace {
 
 constexpr unsigned kSteps =
@@ -92,7 +96,7 @@ class Painter {
     for (unsigned f = 0; f < mesh.mNumFaces; ++f) {
       if (mesh.mFaces[f].mNumIndices != 3) continue;  // points and lines that share a mesh with triangles
       for (int corner = 0; corner < 3; ++corner) {
-        if (mesh.mFaces[f].mIndices[corner] >= mesh.mNumVertices) throw std::out_of_range("a face names no vertex");
+        if (mesh.mFaces[f].mIndices[corner] >= mesh.mNumVertices) throw std::runtime_error("a face names no vertex");
         part.mesh.triangles.push_back(first + static_cast<int>(mesh.mFaces[f].mIndices[corner]));
       }
     }
@@ -114,42 +118,49 @@ class Painter {
   std::map<std::pair<unsigned, bool>, std::size_t> index_;
 };
 
-void check_finite(const PaintedMesh& part, const std::string& path) {
-  for (const double x : part.mesh.vertices) {
-    if (!std::isfinite(x)) throw InputError({path, 0, 0}, "the mesh has a vertex that is not finite");
+/// Those of other endings would take a damaged file for one of theirs: some never come to an end then.
+void keep_importers_of(const std::string& format, Assimp::Importer& importer) {
+  for (std::size_t k = importer.GetImporterCount(); k-- > 0;) {
+    Assimp::BaseImporter* const one = importer.GetImporter(k);
+    std::istringstream endings(one->GetInfo()->mFileExtensions);
+    bool is_kept = false;
+    for (std::string ending; endings >> ending;) is_kept |= "." + ending == format;
+    if (is_kept) continue;
+    importer.UnregisterLoader(one);
+    delete one;  // ours, once it is unregistered
   }
 }
 
 }  // namespace
 
-std::vector<PaintedMesh> read_painted_mesh(const multibody::MeshSpec& spec) {
-  const std::string format = collision::mesh_format(spec.path);
-  if (format == ".msh" || format == ".stl") return {{collision::read_mesh(spec), std::nullopt, {}}};
-  if (format == ".ply") return {{collision::read_mesh(spec), std::nullopt, collision::load_ply(spec.path).colours}};
-  if (format == ".dae") {
-    try {
-      collision::check_collada(spec.path);
-    } catch (const std::runtime_error& error) {
-      throw InputError({spec.path, 0, 0}, error.what());
-    }
-  }
+std::vector<PaintedMesh> load_painted_mesh(const std::string& path, const Eigen::Vector3d& scale) {
+  const std::string format = mesh_format(path);
+  if (format == ".ply") return {{load_triangles(path, scale), std::nullopt, load_ply(path).colours}};
+  if (format == ".msh" || format == ".stl") return {{load_triangles(path, scale), std::nullopt, {}}};
+  if (!std::filesystem::is_regular_file(path)) throw std::runtime_error("no such file");
+  if (format == ".dae") check_collada(path);
   Assimp::Importer importer;
+  keep_importers_of(format, importer);
   importer.SetPropertyInteger(AI_CONFIG_PP_RVC_FLAGS, kLeftOut);
   importer.SetPropertyInteger(AI_CONFIG_PP_SBP_REMOVE, aiPrimitiveType_LINE | aiPrimitiveType_POINT);
-  const aiScene* const scene = importer.ReadFile(spec.path, kSteps);
+  const aiScene* const scene = importer.ReadFile(path, kSteps);
   if (!scene || !scene->mRootNode)
-    throw InputError({spec.path, 0, 0}, fmt::format("the mesh cannot be read: {}", importer.GetErrorString()));
-  std::vector<PaintedMesh> parts;
-  try {
-    parts = Painter(*scene, spec.scale, format == ".glb" || format == ".gltf").parts();
-  } catch (const std::out_of_range& error) {
-    throw InputError({spec.path, 0, 0}, error.what());
-  }
+    throw std::runtime_error(fmt::format("the mesh cannot be read: {}", importer.GetErrorString()));
+  std::vector<PaintedMesh> parts = Painter(*scene, scale, format == ".glb" || format == ".gltf").parts();
   const auto has_triangles = [](const PaintedMesh& part) { return !part.mesh.triangles.empty(); };
-  if (std::none_of(parts.begin(), parts.end(), has_triangles))
-    throw InputError({spec.path, 0, 0}, "the mesh has no triangles");
-  for (const PaintedMesh& part : parts) check_finite(part, spec.path);
+  if (std::none_of(parts.begin(), parts.end(), has_triangles)) throw std::runtime_error("the mesh has no triangles");
+  for (const PaintedMesh& part : parts)
+    for (const double x : part.mesh.vertices)
+      if (!std::isfinite(x)) throw std::runtime_error("the mesh has a vertex that is not finite");
   return parts;
 }
 
-}  // namespace deft::viewer
+std::vector<PaintedMesh> read_painted_mesh(const multibody::MeshSpec& spec) {
+  try {
+    return load_painted_mesh(spec.path, spec.scale);
+  } catch (const std::runtime_error& error) {
+    throw InputError({spec.path, 0, 0}, error.what());
+  }
+}
+
+}  // namespace deft::collision
