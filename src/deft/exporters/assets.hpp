@@ -15,6 +15,7 @@ namespace deft::exporters {
 /// FOLDER/assets, made with the first file that is put there.
 class Assets {
  public:
+  /// Of an existing folder.
   explicit Assets(std::string folder) : folder_(std::move(folder)) {}
 
   /// Writes mesh_N.obj. @returns its name in assets. @throws std::runtime_error naming a file that cannot be written.

@@ -13,10 +13,10 @@ namespace deft::exporters {
 
 /// A collision geometry of the scene, in the scene's order.
 struct LinkGeometry {
-  std::string name;  // unique: "hand/link_3#collision_0"
-  std::string own;   // unique on its link: "collision_0"
-  int body = 0;      // of the scene
-  const multibody::GeometrySpec* spec = nullptr;
+  std::string name;                               // unique: "hand/link_3#collision_0"
+  std::string own;                                // unique on its link: "collision_0"
+  int body = 0;                                   // of the scene
+  const multibody::GeometrySpec* spec = nullptr;  // as the scene holds it
 };
 
 /// Links with their joints. Each group of welded links has one main body, which carries the group's joint; the others
@@ -26,8 +26,8 @@ class LinkTree {
   /// Keeps a reference to `scene`.
   explicit LinkTree(const scene::Scene& scene);
 
-  const scene::Scene& scene() const { return scene_; }
-  const multibody::KinematicTree& tree() const { return tree_; }
+  const scene::Scene& scene() const { return scene_; }                      // that it is of
+  const multibody::KinematicTree& tree() const { return tree_; }            // of the scene's world
   const scene::SceneState& start() const { return start_; }                 // at the scene's start
   std::span<const LinkGeometry> geometries() const { return geometries_; }  // that collide
 
@@ -64,8 +64,9 @@ class LinkTree {
   /// the group's on its main body and nothing on the others; then a note says what was raised.
   const multibody::InertialSpec& inertial(int body) const { return inertials_[static_cast<std::size_t>(body)]; }
   const std::vector<std::string>& notes() const { return notes_; }  // of inertias
-  /// First index in q of a joint of the tree, and in v.
+  /// First index in q of a joint of the tree.
   int first_q(int joint) const { return first_q_[static_cast<std::size_t>(joint)]; }
+  /// The same in v.
   int first_v(int joint) const { return first_v_[static_cast<std::size_t>(joint)]; }
 
  private:

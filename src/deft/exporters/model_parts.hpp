@@ -31,10 +31,10 @@ struct PartJoint {
   int v = -1;                                        // index of its velocity in the scene
 };
 
-/// In an order in which carriers come before what they carry only where the scene has it so.
+/// A model in parts.
 struct ModelParts {
-  std::vector<PartLink> links;
-  std::vector<PartJoint> joints;
+  std::vector<PartLink> links;    // the model's in its order, links between axes before what they carry
+  std::vector<PartJoint> joints;  // in the order of what they carry
 };
 
 /// Of the model of an index of KinematicTree::models. Objects that do not move are fixed to the world, which a note
@@ -50,6 +50,7 @@ struct AxisDrive {
   std::string leader;                                 // coordinate that it follows; empty: none
   double ratio = 1, offset = 0;                       // q = ratio · q_leader + offset
 };
+/// Of a velocity of the scene.
 AxisDrive drive_of(const LinkTree& links, int v);
 
 /// Notes of what neither the models nor the scene around them hold. @param has_springs  the format has passive springs.

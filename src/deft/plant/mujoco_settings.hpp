@@ -5,9 +5,9 @@
 
 namespace deft::plant {
 
-inline constexpr double kFrictionRatio = 1e5;  // impratio: creep goes with its inverse
-inline constexpr double kSolverTolerance = 1e-12;
-inline constexpr double kFrictionless = 1e-5;  // MuJoCo's least coefficient: below it a contact has none
+inline constexpr double kFrictionRatio = 1e5;      // impratio: creep goes with its inverse
+inline constexpr double kSolverTolerance = 1e-12;  // of MuJoCo's solver, scaled by the mean inertia
+inline constexpr double kFrictionless = 1e-5;      // MuJoCo's least coefficient: below it a contact has none
 
 /// MuJoCo's settings of contacts. What slides at v is lifted there with μ 2v/τ_f, τ_f the time constant of friction,
 /// and hops unless its load yields more than that: (1 − d)/d of the acceleration which the load alone would give, d the
