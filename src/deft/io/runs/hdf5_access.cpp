@@ -273,6 +273,16 @@ void write_attribute(hid_t object, const std::string& name, const std::vector<st
     check(H5Awrite(attribute.get(), H5T_NATIVE_INT32, numbers.data()), fmt::format("write the attribute '{}'", name));
 }
 
+void require_fixed_texts(hid_t object, std::span<const char* const> names) {
+  bool any = false;
+  for (const char* name : names) any |= H5Aexists(object, (name + std::string(kFixed)).c_str()) > 0;
+  for (const char* name : names) {
+    if (!any || H5Aexists(object, name) <= 0 || H5Aexists(object, (name + std::string(kFixed)).c_str()) > 0) continue;
+    if (attribute_size(open_attribute(object, name)) > 0)
+      throw std::runtime_error(fmt::format("the attribute '{}' has no twin '{}{}'", name, name, kFixed));
+  }
+}
+
 std::vector<std::string> read_texts(hid_t object, const std::string& name) {
   const Handle fixed = open_attribute(object, name + kFixed);
   if (fixed.get() >= 0) return read_fixed(fixed, name);

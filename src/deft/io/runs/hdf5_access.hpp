@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -121,6 +122,10 @@ void write_attribute(hid_t object, const std::string& name, const std::string& t
 void write_attribute(hid_t object, const std::string& name, const std::vector<std::string>& texts);
 /// The same: a list of numbers.
 void write_attribute(hid_t object, const std::string& name, const std::vector<std::int32_t>& numbers);
+/// If one of these texts has a twin of fixed length, as all have that this program writes, all of those that are there
+/// must: reading one of variable length never ends in some damaged files (HDF5 1.10). @throws std::runtime_error naming
+/// the text without one.
+void require_fixed_texts(hid_t object, std::span<const char* const> names);
 /// Texts of an attribute; none if there is no such one. @throws std::runtime_error if it is not text.
 std::vector<std::string> read_texts(hid_t object, const std::string& name);
 /// The first of them, or an empty one.

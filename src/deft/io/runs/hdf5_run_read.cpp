@@ -54,6 +54,8 @@ hdf5::Handle open_for_reading(const std::string& path) {
 
 /// What does not change while the run goes on.
 void read_facts(hid_t file, Run& run) {
+  constexpr const char* kTexts[] = {"name", "scene_yaml", "scene_json", "version"};
+  hdf5::require_fixed_texts(file, kTexts);
   run.header = {hdf5::read_text(file, "name"), hdf5::read_text(file, "scene_yaml"), hdf5::read_text(file, "scene_json"),
                 hdf5::read_text(file, "version")};
   Trajectory& motion = run.trajectory;
@@ -172,8 +174,8 @@ void take_states(const StateColumns& rows, std::size_t states, Trajectory& motio
 void take_offsets(const hdf5::Values<std::int64_t>& offset, std::size_t states, Trajectory& motion) {
   motion.contact_offset.assign(states, 0);
   for (std::size_t k = 1; offset.found && k < states; ++k) {
-    if (offset.data[k] < offset.data[k - 1])
-      throw std::runtime_error(fmt::format("/contacts/offset falls at row {}", k));
+    if (offset.data[k] < std::max<std::int64_t>(offset.data[k - 1], 0))
+      throw std::runtime_error(fmt::format("/contacts/offset falls, or is below 0, at row {}", k));
     motion.contact_offset[k] = to_size(offset.data[k]);
   }
   motion.contacts.resize(motion.contact_offset[states - 1]);
