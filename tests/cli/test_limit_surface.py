@@ -7,6 +7,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from conftest import make_older
 
 SCENES = Path(__file__).resolve().parents[2] / "scenes" / "reproductions"
 
@@ -86,7 +87,7 @@ def test_view_finds_alternative_motions_of_runs_without_their_poses(deft, tmp_pa
     assert document(page)["blocks"]["second_X_WB"] == first["blocks"]["second_X_WB"]
     # Without its models too the run is shown.
     with h5py.File(tmp_path / "graze" / "run.h5", "a") as run:
-        del run.attrs["scene_yaml_fixed"]
+        make_older(run)
         run.attrs["scene_yaml"] = "deft: 1\nbodies: {a: {shape: {mesh: gone.stl}, joint: free}}\n"
     done = deft.run("view", "graze", "--no-open")
     assert "second motions are not drawn" in done.stderr
