@@ -1,6 +1,7 @@
 #include "deft/io/runs/plan_file.hpp"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 #include <cstdint>
 #include <cstdlib>
@@ -42,6 +43,8 @@ std::vector<planning::Node> read_nodes(hid_t file) {
     if (size != count) throw std::runtime_error("columns of its tree differ in length");
   }
   if (offset.size() != count + 1) throw std::runtime_error("/tree/commands_offset does not fit its tree");
+  if (offset.front() < 0 || !std::is_sorted(offset.begin(), offset.end()))
+    throw std::runtime_error("/tree/commands_offset falls, or is below 0");
   std::vector<planning::Node> nodes(count);
   for (std::size_t i = 0; i < count; ++i) {
     if (parent[i] >= static_cast<std::int32_t>(i) || (parent[i] < 0) != (i == 0) || kind[i] > 2)
