@@ -64,14 +64,6 @@ std::string pose(const RigidTransform& X) {
                      numbers(Vector3d(X.translation())), kDegree * turn.angle(), numbers(turn.axis()));
 }
 
-/// Collision geometries of each body.
-std::vector<std::vector<int>> geometries_of(const LinkTree& links) {
-  std::vector<std::vector<int>> found(links.tree().bodies.size());
-  const auto geometries = links.geometries();
-  for (std::size_t k = 0; k < geometries.size(); ++k) found[to_size(geometries[k].body)].push_back(static_cast<int>(k));
-  return found;
-}
-
 /// Whether a joint hangs body `b` on body `a`: then they do not collide, the world's links included.
 bool is_carried(const LinkTree& links, int a, int b) {
   const int joint = links.tree().groups[to_size(links.group(b))].joint;
@@ -81,14 +73,14 @@ bool is_carried(const LinkTree& links, int a, int b) {
 }
 
 std::string filter_groups(const LinkTree& links, std::vector<std::string>& notes) {
-  const auto of = geometries_of(links);
+  const int bodies = static_cast<int>(links.tree().bodies.size());
   std::map<int, std::vector<int>> ignored;
-  for (int a = 1; a < static_cast<int>(of.size()); ++a) {
-    for (int b = a + 1; b < static_cast<int>(of.size()); ++b) {
+  for (int a = 1; a < bodies; ++a) {
+    for (int b = a + 1; b < bodies; ++b) {
       int touching = 0;
-      for (const int g : of[to_size(a)])
-        for (const int h : of[to_size(b)]) touching += links.may_touch(g, h);
-      const auto all = of[to_size(a)].size() * of[to_size(b)].size();
+      for (const int g : links.geometries_of(a))
+        for (const int h : links.geometries_of(b)) touching += links.may_touch(g, h);
+      const auto all = links.geometries_of(a).size() * links.geometries_of(b).size();
       if (all == 0 || links.group(a) == links.group(b)) continue;
       const bool by_default = !is_carried(links, a, b) && !is_carried(links, b, a);
       if (touching == 0) ignored[a].push_back(b);
@@ -100,7 +92,7 @@ std::string filter_groups(const LinkTree& links, std::vector<std::string>& notes
   }
   std::string text;
   const auto group = [&](int body) { return fmt::format("body_{}", body); };
-  std::vector<char> is_named(of.size(), 0);
+  std::vector<char> is_named(to_size(bodies), 0);
   const auto add = [&](int body, const std::vector<int>& others) {
     is_named[to_size(body)] = 1;
     std::vector<std::string> names;

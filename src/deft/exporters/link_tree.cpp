@@ -33,6 +33,7 @@ LinkTree::LinkTree(const scene::Scene& scene)
     : scene_(scene),
       tree_(multibody::build_tree(scene.spec().world, repeated_)),
       start_(scene.make_state()),
+      geometries_of_(tree_.bodies.size()),
       links_(tree_.bodies.size(), nullptr),
       group_of_(tree_.bodies.size(), 0),
       main_(tree_.groups.size(), 0) {
@@ -100,6 +101,7 @@ void LinkTree::find_links() {
       std::set<std::string> used;
       for (const multibody::GeometrySpec& geometry : link.collisions) {
         const std::string own = unused(geometry.name, used);
+        geometries_of_[to_size(body)].push_back(static_cast<int>(geometries_.size()));
         geometries_.push_back({name + "#" + own, own, body, &geometry});
       }
     }

@@ -31,6 +31,9 @@ class LinkTree {
   const scene::SceneState& start() const { return start_; }                 // at the scene's start
   std::span<const LinkGeometry> geometries() const { return geometries_; }  // that collide
 
+  /// Indices of those of a body.
+  std::span<const int> geometries_of(int body) const { return geometries_of_[static_cast<std::size_t>(body)]; }
+
   /// The link of a body; null for the world.
   const multibody::LinkSpec* link(int body) const { return links_[static_cast<std::size_t>(body)]; }
   /// Group of a body.
@@ -79,6 +82,7 @@ class LinkTree {
   multibody::KinematicTree tree_;
   scene::SceneState start_;
   std::vector<LinkGeometry> geometries_;
+  std::vector<std::vector<int>> geometries_of_;  // per body
   std::vector<const multibody::LinkSpec*> links_;
   std::vector<int> group_of_, main_, first_q_, first_v_;
   std::vector<multibody::InertialSpec> inertials_;

@@ -113,7 +113,6 @@ class MjcfWriter {
   XMLElement *root_ = nullptr, *contacts_ = nullptr;
   std::vector<XMLElement*> bodies_;                               // per body of the scene; the world's is worldbody
   std::map<const XMLElement*, std::pair<int, int>> coordinates_;  // joint elements: joint of the tree, axis
-  std::vector<std::vector<int>> geometries_of_;                   // per body
   std::vector<double> mu_;                                        // per geometry: the coefficient that it states
 };
 
@@ -234,15 +233,12 @@ void MjcfWriter::write_axes(int j, XMLElement& body) {
 
 void MjcfWriter::write_geometries() {
   const auto geometries = links_.geometries();
-  geometries_of_.resize(bodies_.size());
-  for (std::size_t k = 0; k < geometries.size(); ++k)
-    geometries_of_[to_size(geometries[k].body)].push_back(static_cast<int>(k));
   for (std::size_t k = 0; k < geometries.size(); ++k) mu_.push_back(links_.mu(static_cast<int>(k)));
   for (std::size_t b = 0; b < bodies_.size(); ++b) {
     const multibody::LinkSpec* const link = links_.link(static_cast<int>(b));
     if (link == nullptr) continue;
     const bool is_drawn = !link->visuals.empty();
-    for (const int k : geometries_of_[b])
+    for (const int k : links_.geometries_of(static_cast<int>(b)))
       shapes_.add_colliding(*bodies_[b], geometries[to_size(k)], stays(static_cast<int>(b)), mu_[to_size(k)], is_drawn);
     for (const multibody::GeometrySpec& visual : link->visuals)
       shapes_.add_drawn(*bodies_[b], visual, stays(static_cast<int>(b)));
@@ -251,8 +247,8 @@ void MjcfWriter::write_geometries() {
 
 /// Whether what MuJoCo does by itself is what the scene does, for all geometries of two bodies.
 bool MjcfWriter::is_natural(int body_a, int body_b) const {
-  for (const int a : geometries_of_[to_size(body_a)]) {
-    for (const int b : geometries_of_[to_size(body_b)]) {
+  for (const int a : links_.geometries_of(body_a)) {
+    for (const int b : links_.geometries_of(body_b)) {
       if (!links_.may_touch(a, b)) return false;
       const scene::PairFriction friction = scene_.friction(a, b);
       if (friction.frictionless || friction.patch || friction.rolling > 0 || friction.mu < plant::kFrictionless ||
@@ -266,7 +262,7 @@ bool MjcfWriter::is_natural(int body_a, int body_b) const {
 void MjcfWriter::write_contacts() {
   for (int a = 1; a < static_cast<int>(bodies_.size()); ++a) {
     for (int b = a + 1; b < static_cast<int>(bodies_.size()); ++b) {
-      if (geometries_of_[to_size(a)].empty() || geometries_of_[to_size(b)].empty()) continue;
+      if (links_.geometries_of(a).empty() || links_.geometries_of(b).empty()) continue;
       const bool anyway = links_.may_collide_by_default(a, b);
       if (anyway && is_natural(a, b)) continue;
       if (anyway) {
@@ -281,8 +277,8 @@ void MjcfWriter::write_contacts() {
 
 void MjcfWriter::write_pairs(int body_a, int body_b) {
   if (links_.group(body_a) == 0 && links_.group(body_b) == 0) return;
-  for (const int a : geometries_of_[to_size(body_a)])
-    for (const int b : geometries_of_[to_size(body_b)])
+  for (const int a : links_.geometries_of(body_a))
+    for (const int b : links_.geometries_of(body_b))
       if (links_.may_touch(a, b)) write_pair(a, b);
 }
 

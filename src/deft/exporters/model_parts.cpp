@@ -104,7 +104,6 @@ AxisDrive drive_of(const LinkTree& links, int v) {
   for (const scene::Robot& robot : scene.robots()) {
     const int command = v >= robot.first_v && v < robot.first_v + robot.nv ? robot.command_of(v) : -1;
     if (command < 0) continue;
-    drive.is_driven = true;
     drive.effort = robot.effort_limit(command);
     if (robot.drive == scene::Drive::kForce) continue;
     drive.stiffness = robot.stiffness(command);

@@ -41,9 +41,8 @@ struct ModelParts {
 /// says.
 ModelParts parts_of(const LinkTree& links, int model, std::vector<std::string>& notes);
 
-/// What drives an axis and holds it: of a velocity of the scene.
+/// What drives an axis and holds it.
 struct AxisDrive {
-  bool is_driven = false;                             // a robot's command moves it
   double effort = kInfinity;                          // [N·m or N]; 0 where nothing drives it
   double stiffness = 0, damping = 0;                  // of a position drive; 0: none
   double spring_stiffness = 0, spring_reference = 0;  // of a passive spring

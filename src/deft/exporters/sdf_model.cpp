@@ -96,12 +96,12 @@ void SdfModels::write_link(const PartLink& part, XMLElement& model) {
   const int body = part.body;
   write_inertial(links_.inertial(body), link);
   const auto geometries = links_.geometries();
-  for (std::size_t k = 0; k < geometries.size(); ++k) {
-    if (geometries[k].body != body) continue;
+  for (const int k : links_.geometries_of(body)) {
+    const LinkGeometry& geometry = geometries[to_size(k)];
     XMLElement& collision = *link.InsertNewChildElement("collision");
-    collision.SetAttribute("name", geometries[k].own.c_str());
-    write_geometry(*geometries[k].spec, collision, "");
-    const double mu = links_.mu(static_cast<int>(k));
+    collision.SetAttribute("name", geometry.own.c_str());
+    write_geometry(*geometry.spec, collision, "");
+    const double mu = links_.mu(k);
     if (friction_ == SdfFriction::kDrake) {
       XMLElement& properties = *collision.InsertNewChildElement("drake:proximity_properties");
       add(properties, "drake:mu_static", mu);

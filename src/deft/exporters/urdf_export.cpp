@@ -164,15 +164,15 @@ void UrdfWriter::write_link(const PartLink& part, XMLElement& robot) {
     for (const auto& [name, value] : values) set(moments, name, value);
   }
   const auto geometries = links_.geometries();
-  for (std::size_t k = 0; k < geometries.size(); ++k) {
-    if (geometries[k].body != part.body) continue;
+  for (const int k : links_.geometries_of(part.body)) {
+    const LinkGeometry& geometry = geometries[to_size(k)];
     XMLElement& collision = *link.InsertNewChildElement("collision");
-    collision.SetAttribute("name", geometries[k].own.c_str());
-    write_shape(*geometries[k].spec, collision, "");
-    half_spaces_ += std::holds_alternative<multibody::HalfSpaceSpec>(geometries[k].spec->shape);
+    collision.SetAttribute("name", geometry.own.c_str());
+    write_shape(*geometry.spec, collision, "");
+    half_spaces_ += std::holds_alternative<multibody::HalfSpaceSpec>(geometry.spec->shape);
     XMLElement& properties = *collision.InsertNewChildElement("drake:proximity_properties");
     for (const char* name : {"drake:mu_static", "drake:mu_dynamic"})
-      set(*properties.InsertNewChildElement(name), "value", links_.mu(static_cast<int>(k)));
+      set(*properties.InsertNewChildElement(name), "value", links_.mu(k));
   }
   std::set<std::string> used;
   for (const multibody::GeometrySpec& visual : links_.link(part.body)->visuals)
