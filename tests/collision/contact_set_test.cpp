@@ -145,16 +145,20 @@ TEST(ContactSet, OfCornerSpheresIsOnePointEach) {
 }
 
 TEST(ContactSet, OfACapsuleLyingOnAFaceIsItsTwoEnds) {
+  const ShapeSpec capsule = multibody::CapsuleSpec{0.02, 0.06};
   for (const ShapeSpec& below : {ground(), cube(0.2)}) {
     const double top = std::holds_alternative<multibody::BoxSpec>(below) ? 0.1 : 0.0;
-    Scene scene({multibody::CapsuleSpec{0.02, 0.06}, below});
-    for (const double tilt : {0.0, 1e-12, 1e-3, -0.01}) {
-      scene.X[1].linear() = Eigen::AngleAxisd(90 * kDegree + tilt, Vector3d::UnitY()).toRotationMatrix();
-      scene.X[1].translation() = Vector3d(0, 0, top + 0.021);
-      const auto& contacts = scene.find(0.01);
-      ASSERT_EQ(contacts.size(), 2u) << tilt;
-      EXPECT_NEAR(std::min(contacts[0].gap, contacts[1].gap), 1e-3 - 0.03 * std::abs(std::sin(tilt)), 1e-12);
-      EXPECT_NEAR(std::max(contacts[0].gap, contacts[1].gap), 1e-3 + 0.03 * std::abs(std::sin(tilt)), 1e-12);
+    for (const bool is_first : {true, false}) {
+      Scene scene(is_first ? std::vector{capsule, below} : std::vector{below, capsule});
+      RigidTransform& X_WC = scene.X[is_first ? 1 : 2];
+      for (const double tilt : {0.0, 1e-12, 1e-3, -0.01}) {
+        X_WC.linear() = Eigen::AngleAxisd(90 * kDegree + tilt, Vector3d::UnitY()).toRotationMatrix();
+        X_WC.translation() = Vector3d(0, 0, top + 0.021);
+        const auto& contacts = scene.find(0.01);
+        ASSERT_EQ(contacts.size(), 2u) << tilt;
+        EXPECT_NEAR(std::min(contacts[0].gap, contacts[1].gap), 1e-3 - 0.03 * std::abs(std::sin(tilt)), 1e-12);
+        EXPECT_NEAR(std::max(contacts[0].gap, contacts[1].gap), 1e-3 + 0.03 * std::abs(std::sin(tilt)), 1e-12);
+      }
     }
   }
 }
@@ -222,6 +226,28 @@ TEST(ContactSet, WeightsFadeToTheMargin) {
   ASSERT_EQ(contacts.size(), 4u);
   EXPECT_NEAR(total_weight(contacts), 1.0, 1e-12);
   for (const auto& c : contacts) EXPECT_TRUE(c.weight < 1e-5 || c.weight > 0.49);
+}
+
+// Each triangle between an edge and the centroid counts for the two corners of the edge, in equal shares.
+TEST(ContactSet, WeightsAreTheAreasOfThePolygon) {
+  constexpr double kSide = 0.06, kHalfBelow = 0.1;
+  Scene scene({cube(kSide), cube(2 * kHalfBelow)});
+  scene.X[1].translation() = Vector3d(0.5 * kSide, 0.5 * kSide, kHalfBelow + 0.5 * kSide + 1e-3);
+  // One side of the cube below cuts a corner off the square: x + y ≤ 1.5 sides.
+  const Vector3d normal = Vector3d(1, 1, 0).normalized();
+  scene.X[2].linear() = Eigen::AngleAxisd(45 * kDegree, Vector3d::UnitZ()).toRotationMatrix();
+  scene.X[2].translation() = (1.5 * kSide / std::sqrt(2.0) - kHalfBelow) * normal;
+  const auto& contacts = scene.find(0.01);
+  ASSERT_EQ(contacts.size(), 5u);
+  // Of a square of side 1, centroid (19/42, 19/42): triangles of 38, 23, 25, 23 and 38 out of 147.
+  const std::vector<std::pair<Vector2d, double>> expected = {
+      {{0, 0}, 38}, {{1, 0}, 30.5}, {{1, 0.5}, 24}, {{0.5, 1}, 24}, {{0, 1}, 30.5}};
+  for (const auto& [corner, share] : expected) {
+    const auto is_at = [&](const ContactPair& c) { return (c.p_WB.head<2>() - kSide * corner).norm() < 1e-12; };
+    const auto found = std::find_if(contacts.begin(), contacts.end(), is_at);
+    ASSERT_NE(found, contacts.end()) << corner.transpose();
+    EXPECT_NEAR(found->weight, share / 147, 1e-7) << corner.transpose();
+  }
 }
 
 }  // namespace contact_set_test

@@ -68,9 +68,15 @@ TEST(SurfacePoint, IsUniformByArea) {
   const Shape cylinder = make_shape(multibody::CylinderSpec{0.5, 2});
   const int count = 20000;
   int on_x = 0, on_side = 0, upper = 0;
+  double squares = 0, products = 0;  // of the places in the face, which is 2 × 3
   for (std::uint64_t k = 0; k < count; ++k) {
     const std::array<double, 3> u{random_uniform(2, k, 0), random_uniform(2, k, 1), random_uniform(2, k, 2)};
-    on_x += std::abs(surface_point(box, u).n.x()) > 0.5;
+    const SurfacePoint point = surface_point(box, u);
+    if (std::abs(point.n.x()) > 0.5) {
+      ++on_x;
+      squares += point.p.y() * point.p.y();
+      products += point.p.y() * point.p.z();
+    }
     const SurfacePoint side = surface_point(cylinder, u);
     on_side += std::abs(side.n.z()) < 0.5;
     upper += side.p.z() > 0;
@@ -79,6 +85,9 @@ TEST(SurfacePoint, IsUniformByArea) {
   EXPECT_NEAR(on_x, count * 12.0 / 22.0, spread);
   EXPECT_NEAR(on_side, count * 2.0 / 2.5, spread);
   EXPECT_NEAR(upper, count * 0.5, spread);
+  // E[y²] = 1/3 and E[yz] = 0, with deviations of sqrt(4/45) and 1/2 of a sample.
+  EXPECT_NEAR(squares / on_x, 1.0 / 3, 3 * std::sqrt(4.0 / 45 / on_x));
+  EXPECT_NEAR(products / on_x, 0, 3 * 0.5 / std::sqrt(on_x));
 }
 
 TEST(SurfacePoint, RefusesAHalfSpace) {

@@ -190,6 +190,31 @@ TEST(Refinement, KnowsTheBarrierWeightOfASingleRowOfAPyramid) {
   EXPECT_NEAR(solution.ray_multipliers.at(0), target / slack, 1e-14);
 }
 
+TEST(Refinement, RefinesTheRaysOfEachPyramidThatSlides) {
+  // Two points of mass one slide along their planes, each on one ray: 0 = n·δ + φ − μ t·δ.
+  constexpr double kGap = 0.1, kMu = 0.5;
+  ContactProgram program = testing::diagonal_program({1, 1, 1, 1, 1, 1}, {2, -3, 0, 2, 0, 3});
+  for (int i = 0; i < 2; ++i) {
+    Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(3, 6);
+    rows.middleCols(3 * i, 3).setIdentity();
+    testing::add_contact(program, rows, {.gap = kGap, .mu = kMu});
+  }
+  ContactSolution solution;
+  ASSERT_EQ(ContactSolver().solve(program, {.tolerance = 1e-6}, solution).status, Status::kSolved);
+  for (double& beta : solution.ray_multipliers) beta *= 1 + 1e-8;
+  for (auto& force : solution.force) {
+    for (double& value : force) value *= 1 + 1e-8;
+  }
+  EXPECT_TRUE(Refinement().refine(program, solution));
+  EXPECT_LT(certify(program, solution).max_scaled(), 1e-14);
+  // δ = e f − b along the ray e = (1, −μ) or (1, μ), against the motion: e·δ = −φ.
+  const double force = (2 + 3 * kMu - kGap) / (1 + kMu * kMu);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_NEAR(solution.force[i][0], force, 1e-14) << i;
+    EXPECT_NEAR(solution.force[i][1 + i], (i == 0 ? -1 : 1) * kMu * force, 1e-14) << i;
+  }
+}
+
 TEST(Sensitivity, OfASharpBarrierIsNotDrownedByItsStiffness) {
   for (const double clearance : {1e-2, 1e-3, 1e-4}) {
     const ContactProgram program = nearly_jammed(clearance, -3 * clearance, 1e4);

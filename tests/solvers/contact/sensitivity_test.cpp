@@ -153,6 +153,55 @@ TEST(Sensitivity, PassesOverRowsThatMoveNothing) {
   }
 }
 
+TEST(Sensitivity, OfALinearRowCouplesItsVelocities) {
+  // aᵀδ ≥ r with the barrier λ (aᵀδ − r) = 1/κ: (Q + κλ² a aᵀ) dδ = −db.
+  constexpr double kKappa = 20;
+  ContactProgram program = testing::diagonal_program({2, 4, 3}, {3, 5, -1});
+  program.kappa = kKappa;
+  const Eigen::RowVector3d a(1, -2, 0.5);
+  program.linear.rows.append(1, std::vector<int>{0, 1, 2}) = a;
+  program.linear.rhs.push_back(-0.2);
+  ContactSolution solution;
+  Status status;
+  solve(program, solution, status);
+  ASSERT_EQ(status, Status::kSolved);
+  const double lambda = solution.linear_multipliers(0);
+  EXPECT_NEAR(lambda * (a.dot(solution.delta) + 0.2), 1 / kKappa, 1e-12);
+  Sensitivity sensitivity;
+  sensitivity.factor(program, solution, certify(program, solution).E0_J);
+  const ProgramChange change{
+      .gradient = MatrixXd::Identity(3, 3), .rows = MatrixXd::Zero(0, 3), .lower = {}, .upper = {}};
+  SolutionChange computed;
+  sensitivity.solve(program, change, computed);
+  const Eigen::Matrix3d H =
+      Eigen::Matrix3d(Eigen::Vector3d(2, 4, 3).asDiagonal()) + kKappa * lambda * lambda * a.transpose() * a;
+  EXPECT_LT((computed.delta + H.inverse()).norm(), 1e-11);
+}
+
+TEST(Sensitivity, OfAVelocityThatOnlyAContactHolds) {
+  // The first velocity costs nothing and is pressed onto its contact: δ₀ = −φ, f = b₀; the second is free, δ₁ = −b₁/q.
+  ContactProgram program = testing::diagonal_program({0, 4}, {3, 5});
+  testing::add_contact(program, Eigen::RowVector2d(1, 0), {.gap = 0.1, .frictionless = true});
+  ContactSolution solution;
+  solution.delta = Eigen::Vector2d(-0.1, -1.25);
+  solution.force = {{3, 0, 0, 0}};
+  solution.ray_multipliers = {3};
+  Sensitivity sensitivity;
+  sensitivity.factor(program, solution, certify(program, solution).E0_J);
+  const ProgramChange change{.gradient = (Eigen::Matrix2d() << 0, 1, 1, 0).finished(),
+                             .rows = Eigen::RowVector2d(1, 0),
+                             .lower = {},
+                             .upper = {}};
+  SolutionChange computed;
+  sensitivity.solve(program, change, computed);
+  EXPECT_TRUE(sensitivity.is_unique());
+  EXPECT_FALSE(sensitivity.is_nonsmooth());
+  const Eigen::Matrix2d expected = (Eigen::Matrix2d() << -1, 0, -0.25, 0).finished();
+  EXPECT_LT((computed.delta - expected).norm(), 1e-14);
+  EXPECT_NEAR(computed.force(0, 0), 0, 1e-14);
+  EXPECT_NEAR(computed.force(0, 1), 1, 1e-14);
+}
+
 TEST(Sensitivity, OfAStickingConeThatMovesInOneDirectionOnly) {
   // The tangents move nothing: φ + δ = 0 and f = qδ + b, thus dδ = −dφ and df = −q dφ. With dt ≠ 0 it would have to
   // slide.
