@@ -124,13 +124,31 @@ TEST(SignedDistance, OfALongBoxIsThatOfAllOfIt) {
   for (const Body& other : {cylinder(0.03, 0.07), ellipsoid({0.03, 0.045, 0.06})}) {
     for (const Body& table : {box({kLength, kLength, 0.05}), box({kLength, 0.06, 0.05})}) {
       for (const double side : {1.0, -1.0}) {
-        const Worst worst = sweep(table, other, side * 1e-5, side * 5e-3, kLength * 1e-6 + kTolerance, kPoses);
+        const Worst worst = sweep(table, other, side * 1e-6, side * 5e-3, kLength * 1e-6 + kTolerance, kPoses);
         EXPECT_LT(worst.distance, kTolerance) << other.name << side;
         EXPECT_LT(worst.outside, kLength * 1e-6 + kTolerance) << other.name << side;
         EXPECT_LT(worst.apart, 1e-12) << other.name << side;
         EXPECT_EQ(worst.uncertified, 0) << other.name << side;
         EXPECT_EQ(worst.beaten, 0) << other.name << side;
       }
+    }
+  }
+}
+
+// Between the two: a rim at a vertex, an edge at an edge, nearer than the digits of a normal that is a difference of
+// points.
+TEST_P(Pair, HoldsWhereTheyBarelyTouch) {
+  const auto& [a, exact_a] = bodies()[std::get<0>(GetParam())];
+  const auto& [b, exact_b] = bodies()[std::get<1>(GetParam())];
+  const double tolerance = exact_a && exact_b ? 1e-9 : 1e-6;
+  for (const auto& [low, high] : {std::pair{1e-16, 1e-10}, {1e-10, 1e-6}}) {
+    for (const double side : {1.0, -1.0}) {
+      const Worst worst = sweep(a, b, side * low, side * high, tolerance, kPoses / 10);
+      EXPECT_LT(worst.distance, tolerance) << side << low;
+      EXPECT_LT(worst.outside, 1e-5) << side << low;
+      EXPECT_LT(worst.apart, 1e-12) << side << low;
+      EXPECT_EQ(worst.uncertified, 0) << side << low;
+      EXPECT_EQ(worst.beaten, 0) << side << low;
     }
   }
 }

@@ -12,11 +12,12 @@
 namespace deft::collision {
 namespace {
 
-constexpr double kNear = 1e-6;      // [m] nearer than this the pair is treated as touching
-constexpr double kGuess = 1e-6;     // of the distance: GJK is 1e-3 rad from the normal then
-constexpr double kTie = 1e-10;      // [m] a face takes precedence over what is not better by more than this
-constexpr double kProven = 1e-9;    // [m] a candidate this close to an upper bound is the optimum
-constexpr double kFlatSlab = 1e-8;  // [m] faces tilted by less than this over their size count as parallel
+constexpr double kNear = 1e-6;          // [m] nearer than this the pair is treated as touching
+constexpr double kGuess = 1e-6;         // of the distance: GJK is 1e-3 rad from the normal then
+constexpr double kTie = 1e-10;          // [m] a face takes precedence over what is not better by more than this
+constexpr double kProven = 1e-9;        // [m] a candidate this close to an upper bound is the optimum
+constexpr double kKnowsNormal = 1e-10;  // [m] farther apart than this, the normal of GJK is right to 1e-5 rad
+constexpr double kFlatSlab = 1e-8;      // [m] faces tilted by less than this over their size count as parallel
 constexpr double kAnyAngle = 0.5 * std::numbers::pi + 1e-9;
 constexpr double kAngles[2] = {0.02, 0.5};  // [rad] how wrong the guess may be, first and second try
 
@@ -181,23 +182,42 @@ class PenetrationSearch {
   bool is_local_optimum_ = false;
 };
 
+/// Disjoint, but so little that most directions near the normal are about as good.
+Proximity polish_barely_apart(const PosedShape& a, const PosedShape& b, const Proximity& gjk, EndScratch& scratch) {
+  PenetrationSearch search(a, b, scratch);
+  const auto is_optimum = [&](const Proximity& p) { return std::abs(p.distance - gjk.distance) <= kProven; };
+  // Flat contacts end here: the best face is as good as anything can be.
+  if (search.is_local_optimum() && is_optimum(search.best().p)) return search.best().p;
+  if (const auto p = polish_apart(a, b, gjk.n, scratch); p && is_optimum(*p)) return *p;
+  for (const double angle : kAngles) {
+    search.improve_from(gjk.n, angle);
+    if (search.is_local_optimum() && is_optimum(search.best().p)) return search.best().p;
+  }
+  // An edge or a vertex. GJK knows points and distance to rounding, but the normal only as well as that is below them.
+  if (gjk.distance > kKnowsNormal) return gjk;
+  search.improve_everywhere();
+  if (search.best().found && is_optimum(search.best().p)) return search.best().p;
+  Proximity p = gjk;
+  if (const Vector3d n = search.climb(gjk.n); separation_along(a, b, n) >= -kProven) p.n = n;
+  return p;
+}
+
 Proximity polish_touching(const PosedShape& a, const PosedShape& b, const GjkResult& gjk, EndScratch& scratch) {
+  if (gjk.disjoint) return polish_barely_apart(a, b, gjk.proximity, scratch);
   PenetrationSearch search(a, b, scratch);
   const auto reaches = [&](double bound) { return search.is_local_optimum() && search.best().p.distance >= bound; };
   const auto guess = guess_penetration(a, b, gjk);
   // Flat contacts end here: the best face is as good as anything can be.
-  const double upper_bound = gjk.disjoint ? gjk.proximity.distance : guess ? guess->upper_bound : 0.0;
-  if (reaches(upper_bound - kProven)) return search.best().p;
+  if (reaches((guess ? guess->upper_bound : 0.0) - kProven)) return search.best().p;
   // Nothing may be worse than the guess, if that is known to be near the global optimum.
-  const double expected = gjk.disjoint ? 0.0 : guess && guess->is_global ? separation_along(a, b, guess->n) : INFINITY;
+  const double expected = guess && guess->is_global ? separation_along(a, b, guess->n) : INFINITY;
   for (const double angle : kAngles) {
-    if (gjk.disjoint) search.improve_from(gjk.proximity.n, angle);
     if (guess) search.improve_from(guess->n, angle);
     if (reaches(expected - kTie)) return search.best().p;
   }
   search.improve_everywhere();
   if (search.best().found) return search.best().p;
-  const Vector3d n = gjk.disjoint ? gjk.proximity.n : guess ? guess->n : Vector3d::UnitZ();
+  const Vector3d n = guess ? guess->n : Vector3d::UnitZ();
   return proximity_along(a, b, n, separation_along(a, b, n), scratch);
 }
 

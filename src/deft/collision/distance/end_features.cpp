@@ -8,6 +8,9 @@
 namespace deft::collision {
 namespace {
 
+constexpr double kSlabs[] = {1e-10, 1e-8, 1e-6, 1e-4};  // [m] of the points that count as an end: the least that will
+                                                        // do
+
 int set_polytope_end(const PosedShape& s, const Vector3d& down, double slab, const TangentFrame& frame, Piece& piece) {
   const Polytope& core = s.shape->core;
   const double limit = support_core(s, down).dot(down) - slab;
@@ -133,17 +136,48 @@ bool find_common_point(const PosedShape& a, const PosedShape& b, const TangentFr
   return true;
 }
 
+namespace {
+
+/// The place where two ends that miss each other, because they meet in a vertex, are nearest: of the corners of either
+/// and the sides of the other.
+Vector2d nearest_point(const Piece& a, const Piece& b) {
+  double least = INFINITY;
+  Vector2d nearest = b.corners[0];
+  const auto look = [&](const Piece& at, const Piece& sides) {
+    const std::size_t n = sides.corners.size();
+    for (const Vector2d& corner : at.corners) {
+      for (std::size_t k = 0; k < n; ++k) {
+        const Vector2d &p = sides.corners[k], side = sides.corners[(k + 1) % n] - p;
+        const double length2 = side.squaredNorm();
+        const double along = length2 > 0 ? std::clamp(side.dot(corner - p) / length2, 0.0, 1.0) : 0.0;
+        const Vector2d apart = p + along * side - corner;
+        if (apart.squaredNorm() < least) least = apart.squaredNorm(), nearest = corner + 0.5 * apart;
+      }
+    }
+  };
+  look(a, b);
+  look(b, a);
+  return nearest;
+}
+
+}  // namespace
+
 Proximity proximity_along(const PosedShape& a, const PosedShape& b, const Vector3d& n, double s, EndScratch& scratch) {
   const TangentFrame frame(b.centre_W(), n);
   const Vector3d end_b = support_core(b, n);
   Proximity p{.distance = s, .n = n};
   Vector2d x;
-  p.p_B = end_b;
-  for (const double slab : {1e-10, 1e-8, 1e-6, 1e-4}) {
-    if (!find_common_point(a, b, frame, slab, scratch, x)) continue;
-    p.p_B = frame.at(x, frame.height(end_b));
-    break;
+  bool is_common = false;
+  for (const double slab : kSlabs) {
+    is_common = find_common_point(a, b, frame, slab, scratch, x);
+    if (is_common) break;
   }
+  if (!is_common) {
+    set_end_piece(a, true, kSlabs[0], frame, scratch.a);
+    set_end_piece(b, false, kSlabs[0], frame, scratch.b);
+    x = nearest_point(scratch.a, scratch.b);
+  }
+  p.p_B = frame.at(x, frame.height(end_b));
   p.p_A = p.p_B + s * n;
   return p;
 }

@@ -41,26 +41,44 @@ void reduce_segment(Simplex& s) {
   s.weight = {1 - t, t};
 }
 
+/// Barycentric coordinates of the origin's projection onto the plane of a triangle; zeros if its corners are in line.
+/// By Gram and Schmidt's method from its shortest edge: products of areas would lose all digits of a needle.
+std::array<double, 3> project_origin(const Simplex& s) {
+  int p = 0, q = 1, r = 2;
+  double shortest = INFINITY;
+  for (int k = 0; k < 3; ++k) {
+    const double length2 = (s.corner[(k + 1) % 3].w - s.corner[k].w).squaredNorm();
+    if (length2 < shortest) shortest = length2, p = k, q = (k + 1) % 3, r = (k + 2) % 3;
+  }
+  const Vector3d &origin = s.corner[p].w, e = s.corner[q].w - origin, f = s.corner[r].w - origin;
+  const double along = e.dot(f) / e.squaredNorm();
+  const Vector3d across = f - along * e;
+  std::array<double, 3> weight{};
+  if (!(across.squaredNorm() > 0)) return weight;
+  weight[r] = -across.dot(origin) / across.squaredNorm();
+  weight[q] = -e.dot(origin) / e.squaredNorm() - weight[r] * along;
+  weight[p] = 1 - weight[q] - weight[r];
+  return weight;
+}
+
 void reduce_triangle(Simplex& s) {
   const Vector3d &a = s.corner[0].w, &b = s.corner[1].w, &c = s.corner[2].w;
+  const auto [va, vb, vc] = project_origin(s);
   const Vector3d ab = b - a, ac = c - a;
   const double d1 = -ab.dot(a), d2 = -ac.dot(a);
   if (d1 <= 0 && d2 <= 0) return s.keep({0}, {1.0});
   const double d3 = -ab.dot(b), d4 = -ac.dot(b);
   if (d3 >= 0 && d4 <= d3) return s.keep({1}, {1.0});
-  const double vc = d1 * d4 - d3 * d2;
   if (vc <= 0 && d1 >= 0 && d3 <= 0) return s.keep({0, 1}, {1 - d1 / (d1 - d3), d1 / (d1 - d3)});
   const double d5 = -ab.dot(c), d6 = -ac.dot(c);
   if (d6 >= 0 && d5 <= d6) return s.keep({2}, {1.0});
-  const double vb = d5 * d2 - d1 * d6;
   if (vb <= 0 && d2 >= 0 && d6 <= 0) return s.keep({0, 2}, {1 - d2 / (d2 - d6), d2 / (d2 - d6)});
-  const double va = d3 * d6 - d5 * d4;
   if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
     const double t = (d4 - d3) / ((d4 - d3) + (d5 - d6));
     return s.keep({1, 2}, {1 - t, t});
   }
-  const double sum = va + vb + vc;
-  s.weight = {va / sum, vb / sum, vc / sum};
+  if (va + vb + vc < 0.5) return s.keep({0}, {1.0});  // in line, and rounding left the origin beside every edge
+  s.weight = {va, vb, vc};
 }
 
 /// @returns true when the origin is inside the tetrahedron.
