@@ -1,4 +1,5 @@
 #include "deft/authoring/scene_text.hpp"
+#include "deft/core/quote.hpp"
 
 #include <fmt/format.h>
 
@@ -22,12 +23,6 @@ std::string list(const Values& values) {
   return text + "]";
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
-  return out + "\"";
-}
-
 /// Whether a key needs no quotes.
 bool is_plain(const std::string& key) {
   return !key.empty() && std::all_of(key.begin(), key.end(), [](unsigned char c) {
@@ -46,20 +41,20 @@ std::string line(const std::string& entry, const std::string& comment) {
 
 std::string robot_lines(const RobotText& robot) {
   std::string text =
-      line(fmt::format("  - add_model: {{name: {}, file: {}}}", robot.name, quoted(robot.file)), "the robot");
+      line(fmt::format("  - add_model: {{name: {}, file: {}}}", robot.name, quote(robot.file)), "the robot");
   if (robot.base.empty()) return text;
   const Eigen::Vector3d rpy = rpy_from_rotation(robot.X_WBase.linear()) * 180 / std::numbers::pi;
   return text +
          line(fmt::format(
                   "  - add_weld: {{parent: world, child: {}, X_PC: {{translation: {}, rotation: !Rpy {{deg: {}}}}}}}",
-                  quoted(robot.name + "::" + robot.base), list(robot.X_WBase.translation()), list(rpy)),
+                  quote(robot.name + "::" + robot.base), list(robot.X_WBase.translation()), list(rpy)),
               "its base is fixed there; without this line it is free");
 }
 
 std::string start_lines(const SceneText& scene) {
   std::string joints;
   for (const auto& [name, value] : scene.robot.joints)
-    joints += fmt::format("{}{}: {}", joints.empty() ? "" : ", ", is_plain(name) ? name : quoted(name), number(value));
+    joints += fmt::format("{}{}: {}", joints.empty() ? "" : ", ", is_plain(name) ? name : quote(name), number(value));
   std::string text = "configurations:\n  start:\n" +
                      line(fmt::format("    {}: {{{}}}", scene.robot.name, joints), "rad or m, inside the limits");
   for (const ObjectText& object : scene.objects)
@@ -76,12 +71,12 @@ std::string to_yaml(const SceneText& scene) {
                      line(fmt::format("name: {}", scene.name), "of run folders and pages");
   if (!scene.package_paths.empty()) {
     std::string folders;
-    for (const std::string& folder : scene.package_paths) folders += (folders.empty() ? "" : ", ") + quoted(folder);
+    for (const std::string& folder : scene.package_paths) folders += (folders.empty() ? "" : ", ") + quote(folder);
     text += line(fmt::format("package_paths: [{}]", folders), "where packages are looked for");
   }
   text += "directives:\n" + robot_lines(robot);
   for (const ObjectText& object : scene.objects)
-    text += line(fmt::format("  - add_model: {{name: {}, file: {}}}", object.name, quoted(object.file)),
+    text += line(fmt::format("  - add_model: {{name: {}, file: {}}}", object.name, quote(object.file)),
                  "an object: nothing moves it but contact");
   if (scene.ground)
     text += "bodies:\n" +

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "deft/core/index.hpp"
+#include "deft/core/quote.hpp"
 
 namespace deft::exporters {
 namespace {
@@ -46,16 +47,6 @@ std::string scoped(const LinkTree& links, int body) {
   if (body == 0) return "world";
   const multibody::BodyInfo& info = links.tree().bodies[to_size(body)];
   return links.tree().models[to_size(info.model)].name + "::" + links.link_name(body);
-}
-
-/// A name in double quotes, as YAML and JSON have them.
-std::string quoted(const std::string& name) {
-  std::string text = "\"";
-  for (const char c : name) {
-    if (c == '"' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text + '"';
 }
 
 std::string pose(const RigidTransform& X) {
@@ -99,7 +90,7 @@ std::string filter_groups(const LinkTree& links, std::vector<std::string>& notes
     for (const int other : others) names.push_back(group(other));
     text += fmt::format(
         "- add_collision_filter_group: {{name: {}, members: [{}], ignored_collision_filter_groups: [{}]}}\n",
-        group(body), quoted(scoped(links, body)), fmt::join(names, ", "));
+        group(body), quote(scoped(links, body)), fmt::join(names, ", "));
   };
   for (const auto& [body, others] : ignored) add(body, others);
   for (const auto& [body, others] : ignored)
@@ -123,26 +114,26 @@ std::string directive_text(const LinkTree& links, const std::string& package, co
   const multibody::KinematicTree& tree = links.tree();
   for (std::size_t m = 0; m < tree.models.size(); ++m) {
     const std::string& name = tree.models[m].name;
-    text += fmt::format("- add_model:\n    name: {}\n    file: {}\n", quoted(name),
-                        quoted(fmt::format("package://{}/{}{}", package, name, ending)));
+    text += fmt::format("- add_model:\n    name: {}\n    file: {}\n", quote(name),
+                        quote(fmt::format("package://{}/{}{}", package, name, ending)));
     const auto start = links.joints_at_start(static_cast<int>(m));
     if (!start.empty()) text += "    default_joint_positions:\n";
-    for (const auto& [joint, value] : start) text += fmt::format("      {}: [{}]\n", quoted(joint), value);
+    for (const auto& [joint, value] : start) text += fmt::format("      {}: [{}]\n", quote(joint), value);
     std::string free;
     for (const int body : tree.models[m].bodies)
       if (links.is_free(body))
-        free += fmt::format("      {}: {}\n", quoted(links.link_name(body)), pose(links.start().X_WB()[body]));
+        free += fmt::format("      {}: {}\n", quote(links.link_name(body)), pose(links.start().X_WB()[body]));
     if (!free.empty()) text += "    default_free_body_pose:\n" + free;
   }
   for (const Weld& weld : welds_of(links))
-    text += fmt::format("- add_weld: {{parent: {}, child: {}, X_PC: {}}}\n", quoted(scoped(links, weld.parent)),
-                        quoted(scoped(links, weld.child)), pose(weld.X_PC));
+    text += fmt::format("- add_weld: {{parent: {}, child: {}, X_PC: {}}}\n", quote(scoped(links, weld.parent)),
+                        quote(scoped(links, weld.child)), pose(weld.X_PC));
   return text + filter_groups(links, notes);
 }
 
 std::string overlay_text(const LinkTree& links, const std::string& directives, std::vector<std::string>& notes) {
   const scene::Scene& scene = links.scene();
-  std::string text = fmt::format("deft: 1\nname: {}\n{}", quoted(scene.spec().name), directives);
+  std::string text = fmt::format("deft: 1\nname: {}\n{}", quote(scene.spec().name), directives);
   bool has_robots = false, has_gravity = false;
   for (const Block& block : blocks_of(scene.spec().merged_yaml)) {
     if (std::find(kKept.begin(), kKept.end(), block.key) == kKept.end()) continue;
@@ -159,7 +150,7 @@ std::string overlay_text(const LinkTree& links, const std::string& directives, s
   text += "robots:\n";
   for (const scene::Robot& robot : scene.robots()) {
     const bool by_force = robot.drive == scene::Drive::kForce;
-    text += fmt::format("- {{name: {}, {}}}\n", quoted(robot.name),
+    text += fmt::format("- {{name: {}, {}}}\n", quote(robot.name),
                         by_force ? "drive: force" : "stiffness: " + numbers(robot.stiffness));
   }
   return text;

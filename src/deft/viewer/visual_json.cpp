@@ -7,6 +7,7 @@
 
 #include "deft/collision/shapes/painted_mesh.hpp"
 #include "deft/core/log.hpp"
+#include "deft/core/quote.hpp"
 #include "deft/math/uniform_pressure.hpp"
 #include "deft/scene/scene.hpp"
 #include "deft/scene/support_axes.hpp"
@@ -15,21 +16,6 @@ namespace deft::viewer {
 namespace {
 
 using namespace scene;
-
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
 
 /// A JSON number; infinity as the strings of the conventions.
 std::string number(double value) {
@@ -208,7 +194,7 @@ std::string bodies(const Scene& scene) {
     const multibody::BodyInfo& body = scene.model().bodies()[i];
     const multibody::LinkSpec* link = find_link(scene.spec(), body);
     out += fmt::format(R"({}{{"name":{},"role":"{}","visuals":{},"collisions":{}{}}})", out.size() > 1 ? "," : "",
-                       quoted(body.name), role(scene, body), link ? geometries(link->visuals) : "[]",
+                       quote(body.name), role(scene, body), link ? geometries(link->visuals) : "[]",
                        link ? geometries(link->collisions) : "[]", limit_surface(scene, body, state.X_WB()[i]));
   }
   return out + "]";
@@ -227,7 +213,7 @@ std::string goals(const Scene& scene) {
       if (!named || body.weld_group == 0) continue;
       placed += fmt::format(R"({}{{"body":{},"X_WB":{}}})", placed.empty() ? "" : ",", i, pose(state.X_WB()[i]));
     }
-    out += fmt::format(R"({}{{"name":{},"bodies":[{}]}})", out.size() > 1 ? "," : "", quoted(goal.target.name), placed);
+    out += fmt::format(R"({}{{"name":{},"bodies":[{}]}})", out.size() > 1 ? "," : "", quote(goal.target.name), placed);
   }
   return out + "]";
 }
@@ -248,8 +234,8 @@ std::string settings(const Scene& scene) {
 
 std::string visual_json(const Scene& scene) {
   const Plane plane = scene.plane();
-  return fmt::format(R"({{"name":{},"plane":{},"settings":{},"bodies":{},"goals":{}}})", quoted(scene.spec().name),
-                     plane == Plane::kSpace ? "null" : quoted(std::string(to_string(plane))), settings(scene),
+  return fmt::format(R"({{"name":{},"plane":{},"settings":{},"bodies":{},"goals":{}}})", quote(scene.spec().name),
+                     plane == Plane::kSpace ? "null" : quote(std::string(to_string(plane))), settings(scene),
                      bodies(scene), goals(scene));
 }
 

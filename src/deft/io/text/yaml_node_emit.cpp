@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "deft/core/index.hpp"
+#include "deft/core/quote.hpp"
 #include "deft/io/text/yaml_node.hpp"
 
 namespace deft::io {
@@ -22,25 +23,8 @@ bool is_plain(const std::string& text) {
          text.rfind("...", 0) != 0;
 }
 
-std::string quoted(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  return out + '"';
-}
-
 std::string scalar(const std::string& text, bool keep_quotes) {
-  return !keep_quotes && is_plain(text) ? text : quoted(text);
+  return !keep_quotes && is_plain(text) ? text : quote(text);
 }
 
 std::string tagged(const YamlNode& node) { return node.tag.empty() ? "" : node.tag + " "; }

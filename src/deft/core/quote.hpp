@@ -1,0 +1,13 @@
+#pragma once
+// Text in double quotes, for the files that the engine writes.
+
+#include <string>
+#include <string_view>
+
+namespace deft {
+
+/// `text` in double quotes as JSON (RFC 8259) has them, which YAML reads alike: quotes and backslashes behind a
+/// backslash, a new line as \n, other control characters as \u and four hexadecimal digits. @param text UTF-8.
+std::string quote(std::string_view text);
+
+}  // namespace deft
