@@ -46,6 +46,24 @@ TEST_F(LoadMjcf, ConstraintsThatWouldBeMissingAreRefused) {
   EXPECT_EQ(lines_, Lines{"m.xml:3: error: <flexcomp> is not read: what it holds would be missing"});
 }
 
+TEST_F(LoadMjcf, AttachmentsThatCannotBeAreRefused) {
+  write("arm.xml", "<mujoco model='arm'><worldbody><body name='base'><freejoint/></body></worldbody></mujoco>");
+  const std::string arm = "<asset><model name='a' file='arm.xml'/></asset>";
+  EXPECT_FALSE(load_parts("<attach model='b' prefix='l_'/>", arm));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: <attach>: there is no model 'b'; valid: a"});
+  EXPECT_FALSE(load_parts("<attach model='a' body='bose' prefix='l_'/>", arm));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: <attach>: model 'arm' has no body 'bose'; did you mean 'base'?"});
+  EXPECT_FALSE(load_parts("<attach model='a'/>", arm));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: <attach> needs the attribute 'prefix'"});
+  EXPECT_FALSE(load_parts("<body name='b'><attach model='a' prefix='l_'/></body>", arm));
+  EXPECT_EQ(lines_,
+            Lines{"m.xml:3: error: <attach>: joint 'l_base_joint' is free; it can only stand in the worldbody"});
+  EXPECT_FALSE(load_parts("<attach model='a' prefix=''/>", "<asset><model name='a' file='leg.xml'/></asset>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:1: error: <model>: file 'leg.xml' not found"});
+  EXPECT_FALSE(load_parts("<attach model='m' prefix='again_'/>", "<asset><model name='m' file='m.xml'/></asset>"));
+  EXPECT_EQ(lines_, Lines{"m.xml:3: error: <attach>: file 'm.xml' attaches itself"});
+}
+
 TEST_F(LoadMjcf, WhatIsNotReadIsSaidOncePerKind) {
   ASSERT_TRUE(load_parts("<light/><light/><body name='b' gravcomp='1'><camera/><joint frictionloss='3'/></body>",
                          "<sensor><touch site='s'/></sensor>"));

@@ -31,7 +31,17 @@ class MjcfOracle : public ::testing::Test {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
     path_ = std::filesystem::path(::testing::TempDir()) / (std::string(test->name()) + ".xml");
   }
-  void TearDown() override { std::filesystem::remove(path_); }
+  void TearDown() override {
+    std::filesystem::remove(path_);
+    for (const std::string& file : beside_) std::filesystem::remove(path_.parent_path() / file);
+  }
+
+  /// Another file beside the one that is read. @returns its name.
+  std::string write_beside(const std::string& name, const std::string& text) {
+    beside_.push_back(path_.stem().string() + "_" + name + ".xml");
+    std::ofstream(path_.parent_path() / beside_.back()) << text;
+    return beside_.back();
+  }
 
   void read(const std::string& text) {
     std::ofstream(path_) << text;
@@ -142,6 +152,8 @@ class MjcfOracle : public ::testing::Test {
 
   bool has_meshes() const { return model_->nmesh > 0; }
 
+  void compare_keyframe(int key);
+
   void compare_joints() {
     for (int j = 0; j < model_->njnt; ++j) {
       if (model_->jnt_type[j] < mjJNT_SLIDE) continue;
@@ -226,6 +238,7 @@ class MjcfOracle : public ::testing::Test {
   }
 
   std::filesystem::path path_;
+  std::vector<std::string> beside_;
   ModelPointer model_;
   DataPointer data_;
   std::unique_ptr<scene::Scene> scene_;
@@ -233,6 +246,19 @@ class MjcfOracle : public ::testing::Test {
   std::string model_name_;
   int geometries_ = 0;  // compared
 };
+
+/// The configuration of a keyframe by its name is that of MuJoCo.
+void MjcfOracle::compare_keyframe(int key) {
+  Diagnostics diagnostics;
+  const scene::Scene at_key = io::load_scene(
+      path_.string(),
+      {.overlays = {}, .settings = {"initial=" + name(mjOBJ_KEY, key)}, .package_paths = {}, .bundled_scenes = {}},
+      diagnostics);
+  VectorXd q, v;
+  const Eigen::Map<const VectorXd> qpos(model_->key_qpos + static_cast<std::ptrdiff_t>(key) * model_->nq, model_->nq);
+  translate(qpos, VectorXd::Zero(model_->nv), q, v);
+  EXPECT_LT((at_key.initial_configuration() - q).cwiseAbs().maxCoeff(), kClose) << name(mjOBJ_KEY, key);
+}
 
 TEST_F(MjcfOracle, OrientationsFramesClassesAndLimits) {
   read(R"(<mujoco model="arm">
@@ -372,13 +398,59 @@ TEST_F(MjcfOracle, DrivesAreStiffnessAndKeyframesConfigurations) {
   EXPECT_DOUBLE_EQ(axes[velocity("ja")].effort_limit, 8);
   EXPECT_DOUBLE_EQ(axes[velocity("jb")].stiffness, 50);
   EXPECT_DOUBLE_EQ(axes[velocity("jb")].damping, 5.5);
-  Diagnostics diagnostics;
-  const scene::Scene at_home = io::load_scene(
-      path_.string(), {.overlays = {}, .settings = {"initial=home"}, .package_paths = {}, .bundled_scenes = {}},
-      diagnostics);
-  VectorXd q, v;
-  translate(Eigen::Map<const VectorXd>(model_->key_qpos, model_->nq), VectorXd::Zero(model_->nv), q, v);
-  EXPECT_LT((at_home.initial_configuration() - q).cwiseAbs().maxCoeff(), kClose);
+  compare_keyframe(0);
+}
+
+TEST_F(MjcfOracle, AttachedModelsHangWhereTheyHangThere) {
+  const std::string arm = write_beside("arm", R"(<mujoco model="arm">
+  <compiler angle="radian"/>
+  <default><geom density="500"/><default class="big"><geom size="0.1"/></default></default>
+  <worldbody>
+    <geom name="floor" type="box" size="1 1 .1" pos="0 0 -1"/>
+    <frame pos="7 0 0"><body name="base" pos="0.1 0 0.5" euler="0 0 0.3" childclass="big">
+      <joint name="j1" axis="0 0 1" range="-1 1" ref="0.2"/><joint name="j0" type="slide"/><joint name="jx" axis="1 0 0"/>
+      <geom name="g1" type="sphere"/><site name="mark" pos="0 0 1"/>
+      <body name="tip" pos="0.3 0 0"><joint name="j2" axis="0 1 0" stiffness="3"/><geom name="g2" size="0.05"/></body>
+    </body></frame>
+    <body name="other" pos="2 0 0"><geom size=".1"/></body>
+  </worldbody>
+  <contact><exclude body1="base" body2="other"/><pair geom1="g1" geom2="floor" friction="0.3"/></contact>
+  <actuator><position name="p1" joint="j1" kp="10"/></actuator>
+  <keyframe><key name="home" qpos="0.5 0.1 0.3 0.6"/></keyframe>
+</mujoco>)");
+  const std::string ball = write_beside("ball", R"(<mujoco model="ball"><worldbody>
+    <body name="ball" pos="0 0 1"><freejoint name="free"/><geom size=".1"/></body></worldbody></mujoco>)");
+  read(R"(<mujoco model="cart">
+  <default><geom density="2000"/></default>
+  <asset><model file=")" +
+       arm + R"("/><model name="toy" file=")" + ball + R"("/></asset>
+  <worldbody>
+    <frame pos="0 0 3" euler="0 0 40"><attach model="toy" prefix="t_"/></frame>
+    <body name="cart" pos="0 1 0.2"><joint name="s" type="slide" axis="1 0 0"/><geom size="0.2"/>
+      <frame pos="0 0 1" euler="90 0 0">
+        <attach model="arm" body="base" prefix="l_"/><attach model="arm" prefix="r_"/></frame>
+      <body name="after"><joint name="ja"/><geom size="0.1"/></body>
+    </body>
+  </worldbody>
+  <actuator><position joint="l_j2" kp="7"/></actuator>
+</mujoco>)");
+  compare();
+  EXPECT_EQ(model_->njnt, 11);
+  EXPECT_DOUBLE_EQ(scene_->model().velocities()[velocity("l_j2")].stiffness, 7);
+  EXPECT_DOUBLE_EQ(scene_->model().velocities()[velocity("r_j1")].stiffness, 10);
+  ASSERT_EQ(model_->nkey, 2);
+  for (int key = 0; key < 2; ++key) compare_keyframe(key);
+}
+
+TEST_F(MjcfOracle, AttachedModelsOfTheWorldBringTheirGround) {
+  const std::string room = write_beside("room", R"(<mujoco model="room"><worldbody>
+    <geom type="plane" size="1 1 .1"/><geom name="shelf" type="box" size=".1 .2 .3" pos="1 0 0"/>
+    <body name="door" pos="0 1 0"><joint name="hinge"/><geom size=".1"/></body></worldbody></mujoco>)");
+  read(R"(<mujoco model="house"><asset><model file=")" + room + R"("/></asset>
+  <worldbody><frame pos="1 2 3"><attach model="room" prefix="kitchen_"/></frame>
+    <body name="b"><joint name="j"/><geom size="0.1"/></body></worldbody></mujoco>)");
+  compare();
+  EXPECT_EQ(model_->ngeom, 4);
 }
 
 }  // namespace mjcf_oracle_test

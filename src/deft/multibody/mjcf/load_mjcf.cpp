@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
 
 #include "deft/multibody/mjcf/mjcf_model_reader.hpp"
@@ -17,10 +18,10 @@ constexpr std::array<std::string_view, 12> kSections{"compiler", "default", "ass
                                                      "contact",  "option",  "size",     "statistic",
                                                      "visual",   "custom",  "actuator", "keyframe"};
 /// What a body or frame holds that is read.
-constexpr std::array<std::string_view, 8> kParts{"body",      "frame", "replicate", "joint",
+constexpr std::array<std::string_view, 9> kParts{"body",      "frame", "replicate", "attach",  "joint",
                                                  "freejoint", "geom",  "site",      "inertial"};
 /// What cannot be left out without a contact or a constraint missing.
-constexpr std::array<std::string_view, 4> kRefused{"flexcomp", "flex", "composite", "attach"};
+constexpr std::array<std::string_view, 3> kRefused{"flexcomp", "flex", "composite"};
 
 bool among(std::string_view tag, const auto& tags) { return std::find(tags.begin(), tags.end(), tag) != tags.end(); }
 
@@ -94,7 +95,8 @@ std::optional<ModelSpec> load_mjcf(const std::string& path, Diagnostics& diagnos
   const std::optional<mjcf::Element> root = mjcf::read_elements(path, diagnostics);
   if (!root) return std::nullopt;
   const mjcf::Values values(diagnostics);
-  ModelSpec model = mjcf::ModelReader(path, *root, values).read();
+  mjcf::Attachments attachments{.open = {std::filesystem::path(path).lexically_normal().string()}};
+  ModelSpec model = mjcf::ModelReader(path, *root, values, attachments).read();
   if (values.has_errors()) return std::nullopt;
   return model;
 }

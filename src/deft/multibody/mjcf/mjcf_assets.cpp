@@ -27,11 +27,9 @@ Assets AssetReader::read(const Element& root, const std::string& path) const {
     for (const Element& element : asset.children) {
       if (element.tag == "mesh") read_mesh(defaults_.resolved(element, "", values_), path, assets);
       if (element.tag == "material") read_material(defaults_.resolved(element, "", values_), assets);
-      if (element.tag == "model") {
-        const std::string file = values_.required(element, "file");
-        const std::string name = values_.text(element, "name", fs::path(file).stem().string());
-        assets.models[name] = folder_of(path, file);
-      }
+      if (element.tag == "model")
+        assets.models.push_back(
+            {values_.text(element, "name"), folder_of(path, values_.required(element, "file")), element.where});
     }
   });
   return assets;

@@ -22,11 +22,18 @@ struct MeshAsset {
   std::vector<std::array<int, 3>> triangles;         // of inline points
 };
 
+/// Another file, whose bodies `<attach>` takes.
+struct ModelAsset {
+  std::string name;      // empty: that which the file states
+  std::string file;      // beside the file that names it
+  SourceLocation where;  // of its element
+};
+
 /// The assets of one file by name.
 struct Assets {
   std::map<std::string, MeshAsset> meshes;               // without those in error
   std::map<std::string, std::array<double, 4>> colours;  // of materials: red, green, blue, opacity, each 0 … 1
-  std::map<std::string, std::string> models;             // files of `<model>`
+  std::vector<ModelAsset> models;                        // file order
 };
 
 /// Reads every `<asset>` of the root element. The files of meshes are named here, not opened.

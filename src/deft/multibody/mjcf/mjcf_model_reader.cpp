@@ -17,9 +17,10 @@ RigidTransform translation(const Vector3d& p) { return make_transform(Matrix3d::
 
 }  // namespace
 
-ModelReader::ModelReader(const std::string& path, const Element& root, const Values& values)
+ModelReader::ModelReader(const std::string& path, const Element& root, const Values& values, Attachments& attachments)
     : root_(root),
       values_(values),
+      attachments_(attachments),
       compiler_(read_compiler(root, values)),
       defaults_(root, values),
       assets_(AssetReader(compiler_, defaults_, values).read(root, path)),
@@ -45,8 +46,8 @@ ModelSpec ModelReader::read() {
   read_keyframes();
   name_sites_apart();
   if (model_.links.empty()) {
-    model_.links.push_back({.name = "worldbody", .where = root_.where});
-    model_.joints.push_back({.name = "worldbody_fixed", .child = "worldbody", .where = root_.where});
+    model_.links.push_back({.name = kWorldbody, .where = root_.where});
+    model_.joints.push_back({.name = "worldbody_fixed", .child = kWorldbody, .where = root_.where});
   }
   return std::move(model_);
 }
@@ -68,15 +69,16 @@ void ModelReader::gather(const Element& element, const RigidTransform& X_BF, con
 void ModelReader::read_world(const Element& worldbody) {
   std::vector<Placed> parts;
   gather(worldbody, RigidTransform::Identity(), values_.text(worldbody, "childclass"), parts);
-  const bool has_parts = std::any_of(parts.begin(), parts.end(), [](const Placed& part) {
-    return part.element->tag == "geom" || part.element->tag == "site";
+  read_attachments(parts);
+  const bool has_parts = std::any_of(parts.begin(), parts.end(), [&](const Placed& part) {
+    return part.element->tag == "geom" || part.element->tag == "site" || brings_world(*part.element);
   });
   if (has_parts) {
-    LinkSpec link{.name = "worldbody", .where = worldbody.where};
+    LinkSpec link{.name = kWorldbody, .where = worldbody.where};
     const bool is_new = model_.links.empty() || model_.links.front().name != link.name;
     if (!is_new) link = std::move(model_.links.front());
     read_parts(parts, link);
-    link.solids.clear();  // it never moves
+    if (!is_attached_) link.solids.clear();  // it never moves
     if (is_new) {
       model_.joints.insert(model_.joints.begin(), {.name = "worldbody_fixed", .child = link.name, .where = link.where});
       model_.links.insert(model_.links.begin(), std::move(link));
@@ -84,8 +86,10 @@ void ModelReader::read_world(const Element& worldbody) {
       model_.links.front() = std::move(link);
     }
   }
-  for (const Placed& part : parts)
+  for (const Placed& part : parts) {
     if (part.element->tag == "body") read_body(part, "world", RigidTransform::Identity());
+    append_attached(part, "world", RigidTransform::Identity());
+  }
 }
 
 /// A body and those that it carries.
@@ -93,17 +97,21 @@ void ModelReader::read_body(const Placed& body, const std::string& parent, const
   const Element& element = *body.element;
   const int index = ++bodies_;
   LinkSpec link{.name = values_.text(element, "name", fmt::format("body_{}", index)), .where = element.where};
-  const RigidTransform X_PB = body.X_BF * read_pose(element, compiler_, values_);
+  const RigidTransform X_PF = link.name == detached_ ? RigidTransform::Identity() : body.X_BF;
+  const RigidTransform X_PB = X_PF * read_pose(element, compiler_, values_);
   link.X_ML = X_MParent * X_PB;
   std::vector<Placed> parts;
   gather(element, RigidTransform::Identity(), values_.text(element, "childclass", body.childclass), parts);
   hang(parts, parent, X_PB, element, link);
+  read_attachments(parts);
   read_parts(parts, link);
   const std::string name = link.name;
   const RigidTransform X_MB = link.X_ML;
   model_.links.push_back(std::move(link));
-  for (const Placed& part : parts)
+  for (const Placed& part : parts) {
     if (part.element->tag == "body") read_body(part, name, X_MB);
+    append_attached(part, name, X_MB);
+  }
 }
 
 void ModelReader::read_parts(const std::vector<Placed>& parts, LinkSpec& link) {
@@ -115,6 +123,8 @@ void ModelReader::read_parts(const std::vector<Placed>& parts, LinkSpec& link) {
       read_site(part, link);
     else if (tag == "inertial")
       read_inertial(*part.element, link);
+    else if (tag == "attach")
+      take_world(part, link);
   }
   if (compiler_.inertia == InertiaFrom::kInertial) link.solids.clear();
   if (compiler_.inertia == InertiaFrom::kGeometries && !link.solids.empty()) link.inertial.reset();

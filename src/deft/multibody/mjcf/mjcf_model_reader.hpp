@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "deft/multibody/mjcf/mjcf_attach.hpp"
 #include "deft/multibody/mjcf/mjcf_geometry.hpp"
 
 namespace deft::multibody::mjcf {
@@ -13,8 +14,9 @@ namespace deft::multibody::mjcf {
 /// Reads one file into a ModelSpec.
 class ModelReader {
  public:
-  /// @param path  of the main file;  @param root  its elements;  both and `values` must outlive this object.
-  ModelReader(const std::string& path, const Element& root, const Values& values);
+  /// @param path  of the main file;  @param root  its elements;  @param attachments  what is being read;  all and
+  /// `values` must outlive this object.
+  ModelReader(const std::string& path, const Element& root, const Values& values, Attachments& attachments);
 
   /// The model. Mistakes went to the values' diagnostics.
   ModelSpec read();
@@ -37,6 +39,12 @@ class ModelReader {
 
   void gather(const Element& element, const RigidTransform& X_BF, const std::string& childclass,
               std::vector<Placed>& parts) const;
+  void read_attachments(const std::vector<Placed>& parts);
+  std::optional<ModelSpec> read_attachment(const Element& element);
+  std::optional<Element> find_model(const Element& element, std::string& file) const;
+  bool brings_world(const Element& element) const;
+  void take_world(const Placed& part, LinkSpec& link);
+  void append_attached(const Placed& part, const std::string& parent, const RigidTransform& X_ML);
   void read_world(const Element& worldbody);
   void read_body(const Placed& body, const std::string& parent, const RigidTransform& X_MParent);
   void read_parts(const std::vector<Placed>& parts, LinkSpec& link);
@@ -66,6 +74,7 @@ class ModelReader {
 
   const Element& root_;
   const Values& values_;
+  Attachments& attachments_;
   Compiler compiler_;
   Defaults defaults_;
   Assets assets_;
@@ -73,7 +82,10 @@ class ModelReader {
   ModelSpec model_;
   std::set<std::string> paired_;  // geometries that `<pair>` names
   int bodies_ = 0;                // read so far
-  KeyframeSpec references_;       // reference values of joints that have one
+  bool is_attached_ = false;      // to another model
+  std::string detached_;          // the body that an attachment takes alone: frames around it do not count
+  std::map<const Element*, ModelSpec> attached_;  // by `<attach>`, until their bodies are appended
+  KeyframeSpec references_;                       // reference values of joints that have one
 };
 
 }  // namespace deft::multibody::mjcf

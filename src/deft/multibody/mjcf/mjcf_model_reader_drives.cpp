@@ -125,8 +125,14 @@ void ModelReader::read_coupling(const Element& element) {
                               .where = element.where});
 }
 
-/// Where joints have a reference value that is not zero, the configuration that the file draws is "qpos0".
+/// Where joints have a reference value that is not zero, the configuration that the file draws is "qpos0". Keyframes of
+/// attached models know nothing of other joints, which are at their references then.
 void ModelReader::read_keyframes() {
+  for (KeyframeSpec& keyframe : model_.keyframes)
+    for (const auto& reference : references_.joints) {
+      const auto is_it = [&](const auto& value) { return value.first == reference.first; };
+      if (std::none_of(keyframe.joints.begin(), keyframe.joints.end(), is_it)) keyframe.joints.push_back(reference);
+    }
   references_.name = "qpos0";
   references_.where = root_.where;
   if (!references_.joints.empty()) model_.keyframes.push_back(references_);
