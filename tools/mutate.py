@@ -42,7 +42,7 @@ GROUPS = {
     "derivatives": ("dynamics/derivatives", "solvers/contact/derivative", "dynamics/convex"),
     "planner": ("planning",),
 }
-OWN_LIMIT_S, SUITE_LIMIT_S = 600, 2400  # of a module's tests, and of one suite: a fault that makes them hang is noticed
+OWN_LIMIT_S, SUITE_LIMIT_S = 300, 2400  # of a module's tests, and of one suite: a fault that makes them hang is noticed
 # What is planted: a name, what it looks for in a line of code, and what it puts there.
 FAULTS: tuple[tuple[str, str, str], ...] = (
     ("sign", r" \+ (?=[\w(])", " - "),
