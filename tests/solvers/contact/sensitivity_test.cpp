@@ -153,6 +153,23 @@ TEST(Sensitivity, PassesOverRowsThatMoveNothing) {
   }
 }
 
+TEST(Sensitivity, IsNonsmoothWhereAContactIsAboutToActUnlessOthersImplyIt) {
+  // Two velocities; the first is pressed onto a contact. A second contact of zero slack and no force: on the other
+  // velocity it may act or not, on the first it moves with the one that is pressed.
+  for (const bool is_implied : {false, true}) {
+    ContactProgram program = testing::diagonal_program({2, 4}, {3, 0});
+    testing::add_contact(program, Eigen::RowVector2d(1, 0), {.gap = 0, .frictionless = true});
+    testing::add_contact(program, Eigen::RowVector2d(is_implied, !is_implied), {.gap = 0, .frictionless = true});
+    ContactSolution solution;
+    solution.delta = Eigen::Vector2d::Zero();
+    solution.force = {{3, 0, 0, 0}, {0, 0, 0, 0}};
+    solution.ray_multipliers = {3, 0};
+    Sensitivity sensitivity;
+    sensitivity.factor(program, solution, certify(program, solution).E0_J);
+    EXPECT_EQ(sensitivity.is_nonsmooth(), !is_implied);
+  }
+}
+
 TEST(Sensitivity, OfALinearRowCouplesItsVelocities) {
   // aᵀδ ≥ r with the barrier λ (aᵀδ − r) = 1/κ: (Q + κλ² a aᵀ) dδ = −db.
   constexpr double kKappa = 20;
