@@ -76,6 +76,17 @@ TEST(GreedyRollout, TakesNoStepThatIsNoProgress) {
   EXPECT_EQ(all.size(), 1u);
 }
 
+TEST(GreedyRollout, HoldsTheGoalForAsManyStepsAsItIsTold) {
+  // Within the tolerance from the start: what is left is to hold it.
+  for (const int steps : {2, 5}) {
+    Bench bench({"goals.down.tolerance={position: 10, rotation: 10}", "plan.hold_steps=" + std::to_string(steps)});
+    Motion motion{bench.start(), {}};
+    const RolloutReport report = bench.rollout.run(bench.goal.q(), motion);
+    EXPECT_TRUE(report.holds_goal) << steps;
+    EXPECT_EQ(motion.commands.size(), static_cast<std::size_t>(steps));
+  }
+}
+
 TEST(GreedyRollout, FirstStepsAreTheRegularizedLeastSquares) {
   double before = 1e9;
   for (const char* lambda : {"0", "0.0001", "0.001", "0.03", "1"}) {

@@ -106,6 +106,17 @@ TEST(Impossible, EachCaseIsProvenWithoutAStep) {
   }
 }
 
+TEST(Impossible, WhatIsLiftedMaySinkWithinTheToleranceWhileItIsHeld) {
+  // 0.5 kg under g: while held it may sink by twice the tolerance of 0.01 m within a step of 0.1 s, so that m (g − 2 ·
+  // 1 m/s²) = 3.9 N are needed, of which a share of 0.95 must be there: 3.7 N.
+  for (const double limit_N : {3.6, 3.8, 4.1}) {
+    const scene::Scene scene = test::load_planning(
+        "push_on_table", {to("aside", "box", "{position: [0.3, 0.1, 0.6]}"), "step.effort_limits=true",
+                          "robots=[{name: finger, stiffness: 500, effort_limit: " + std::to_string(limit_N) + "}]"});
+    EXPECT_EQ(proofs(scene, goal_of(scene, "aside")).size(), limit_N < 3.7 ? 1u : 0u) << limit_N;
+  }
+}
+
 /// A fingertip before a drawer of 0.055 m stroke, which the goal wants out by `left`.
 scene::Scene drawer(const std::string& left) {
   const std::string file = ::testing::TempDir() + "drawer.deft.yaml";
