@@ -42,6 +42,8 @@ GROUPS = {
     "derivatives": ("dynamics/derivatives", "solvers/contact/derivative", "dynamics/convex"),
     "planner": ("planning",),
 }
+# The modules whose tests are asked first where a module's own notice nothing.
+NEIGHBOURS = ("dynamics", "contact", "viewer", "plant", "planning")
 OWN_LIMIT_S, SUITE_LIMIT_S = 300, 2400  # of a module's tests, and of one suite: a fault that makes them hang is noticed
 # What is planted: a name, what it looks for in a line of code, and what it puts there.
 FAULTS: tuple[tuple[str, str, str], ...] = (
@@ -87,6 +89,11 @@ class Fault:
         """The same as long as the line and what precedes it in its file are."""
         key = f"{self.file}|{self.before}|{self.after}|{self.kind}"
         return hashlib.sha256(key.encode()).hexdigest()[:12]
+
+
+def module_of(fault: Fault) -> str:
+    """The folder of src/deft that a fault is in, as its test program is called."""
+    return fault.file.split("/")[2]
 
 
 def code_lines(file: Path) -> Iterator[tuple[int, str]]:
@@ -153,7 +160,10 @@ class Laboratory:
 
     def own_tests(self, fault: Fault) -> str:
         """`noticed`, `survived`, or `not compiled`."""
-        module = fault.file.split("/")[2]
+        return self.tests_of(module_of(fault))
+
+    def tests_of(self, module: str) -> str:
+        """The same, of the tests of one module."""
         if not self.compile(f"test_{module}"):
             return "not compiled"
         shards = os.cpu_count() or 1
@@ -176,8 +186,11 @@ class Laboratory:
             process.wait()
         return "noticed" if noticed else "survived"
 
-    def whole_suite(self) -> str:
-        """`noticed by SUITE` or `survived`, of the fault that is planted."""
+    def whole_suite(self, fault: Fault) -> str:
+        """`noticed by SUITE` or `survived`, of the fault that is planted. Modules that stand on the faulty one come first."""
+        for module in NEIGHBOURS:
+            if module != module_of(fault) and self.tests_of(module) != "survived":
+                return f"noticed by {module}"
         if not self.compile("all"):
             return "noticed by the build"
         run_tests.SUITE_LIMIT_S = SUITE_LIMIT_S
@@ -230,7 +243,7 @@ def run_survivors(laboratory: Laboratory) -> None:
         fault = Fault(**{key: result[key] for key in Fault.__dataclass_fields__})
         text = laboratory.plant(fault)
         try:
-            result["whole"] = laboratory.whole_suite()
+            result["whole"] = laboratory.whole_suite(fault)
         finally:
             (laboratory.tree / fault.file).write_text(text)
         keep(results)
