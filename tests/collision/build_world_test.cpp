@@ -58,6 +58,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadShape{"half_space_zero_normal", multibody::HalfSpaceSpec{Vector3d::Zero(), 0}, "normal of a half-space"},
         BadShape{"half_space_nan_offset", multibody::HalfSpaceSpec{Vector3d::UnitZ(), kNan}, "offset of a half-space"},
         BadShape{"prism_two_vertices", multibody::PrismSpec{{{0, 0}, {1, 0}}, 1}, "at least three vertices"},
+        BadShape{"prism_needle", multibody::PrismSpec{{{0, 0}, {1, 0}, {1, 1e-12}}, 1},
+                 "at least three vertices and an area"},
         BadShape{"prism_not_convex", multibody::PrismSpec{{{0, 0}, {1, 0}, {0.2, 0.2}, {0, 1}}, 1}, "must be convex"},
         BadShape{"prism_star", multibody::PrismSpec{{{1, 0}, {-0.8, 0.6}, {0.3, -0.95}, {0.3, 0.95}, {-0.8, -0.6}}, 1},
                  "must be convex"},
