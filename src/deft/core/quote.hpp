@@ -6,8 +6,9 @@
 
 namespace deft {
 
-/// `text` in double quotes as JSON (RFC 8259) has them, which YAML reads alike: quotes and backslashes behind a
-/// backslash, a new line as \n, other control characters as \u and four hexadecimal digits. @param text UTF-8.
+/// `text` in double quotes as JSON (RFC 8259) has them, which YAML reads alike: a backslash stands before quotes and
+/// backslashes, a new line is the escape n, other control characters are the escape u with four hexadecimal digits.
+/// @param text  UTF-8.
 std::string quote(std::string_view text);
 
 }  // namespace deft
