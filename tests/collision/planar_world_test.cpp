@@ -129,6 +129,17 @@ TEST(PlanarWorld, OutlinesInTheOtherPlanes) {
   EXPECT_LT((world.contacts()[0].nhat_BA_W - Vector3d(0, 0, 1)).norm(), 1e-12);
 }
 
+TEST(PlanarWorld, ContactsAreAtTheMiddleOfTheHeightsThatBothHave) {
+  // Heights 0 … 0.2 and 0.1 … 0.5: they share 0.1 … 0.2. Beside a wall without an end, the box's own middle.
+  const auto at = [](double x, double z) { return make_transform(Eigen::Matrix3d::Identity(), {x, 0, z}); };
+  World boxes({BoxSpec{{1, 1, 0.2}}, BoxSpec{{1, 1, 0.4}}}, Vector3d::UnitZ(), {at(0, 0.1), at(1.1, 0.3)});
+  World wall({BoxSpec{{1, 1, 0.2}}, HalfSpaceSpec{{-1, 0, 0}, -1}}, Vector3d::UnitZ(), {at(0, 0.1)});
+  ASSERT_FALSE(boxes.contacts().empty());
+  for (const ContactPair& c : boxes.found) EXPECT_NEAR(c.p_WA.z(), 0.15, 1e-15);
+  ASSERT_FALSE(wall.contacts().empty());
+  for (const ContactPair& c : wall.found) EXPECT_NEAR(c.p_WA.z(), 0.1, 1e-15);
+}
+
 TEST(PlanarWorld, BodiesOnEachOtherAndFloorsDoNotTouch) {
   World world(
       {BoxSpec{{1, 1, 1}}, BoxSpec{{4, 4, 1}}, HalfSpaceSpec{{0, 0, 1}, -0.5}, BoxSpec{{1, 1, 1}}}, Vector3d::UnitZ(),

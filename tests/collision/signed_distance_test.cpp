@@ -135,6 +135,22 @@ TEST(SignedDistance, OfALongBoxIsThatOfAllOfIt) {
   }
 }
 
+// Side lines that are parallel are as near along all that they share: the witness is on it.
+TEST(SignedDistance, OfParallelCylindersIsWithinTheirCommonLength) {
+  constexpr double kGap = 0.01;
+  const CollisionWorld world = make_pair_world(cylinder(0.03, 0.2), cylinder(0.02, 0.1));
+  for (const double shift : {0.06, 0.11, -0.1, -0.11}) {
+    std::vector<RigidTransform> X(3, RigidTransform::Identity());
+    X[1].translation() = Vector3d(0.05 + kGap, 0, shift);
+    const ContactPair c = world.signed_distance(0, 1, X);
+    EXPECT_NEAR(c.gap, kGap, 1e-12);
+    EXPECT_GE(c.p_WB.z(), std::max(-0.05, shift - 0.1) - 1e-12);
+    EXPECT_LE(c.p_WB.z(), std::min(0.05, shift + 0.1) + 1e-12);
+    EXPECT_LT((c.p_WB - Vector3d(0.02, 0, c.p_WB.z())).norm(), 1e-12) << shift;
+    EXPECT_LT((c.p_WA - Vector3d(0.02 + kGap, 0, c.p_WB.z())).norm(), 1e-12) << shift;
+  }
+}
+
 // Between the two: a rim at a vertex, an edge at an edge, nearer than the digits of a normal that is a difference of
 // points.
 TEST_P(Pair, HoldsWhereTheyBarelyTouch) {
