@@ -186,11 +186,15 @@ class Laboratory:
             process.wait()
         return "noticed" if noticed else "survived"
 
-    def whole_suite(self, fault: Fault) -> str:
-        """`noticed by SUITE` or `survived`, of the fault that is planted. Modules that stand on the faulty one come first."""
+    def neighbours(self, fault: Fault) -> str:
+        """`noticed by MODULE` or `survived neighbours`, of the fault that is planted, by modules that stand on the faulty one."""
         for module in NEIGHBOURS:
             if module != module_of(fault) and self.tests_of(module) != "survived":
                 return f"noticed by {module}"
+        return "survived neighbours"
+
+    def whole_suite(self, _fault: Fault) -> str:
+        """`noticed by SUITE` or `survived`, of the fault that is planted."""
         if not self.compile("all"):
             return "noticed by the build"
         run_tests.SUITE_LIMIT_S = SUITE_LIMIT_S
@@ -235,19 +239,20 @@ def plant_all(laboratory: Laboratory, count: int, seed: int) -> None:
 
 
 def run_survivors(laboratory: Laboratory) -> None:
-    """The whole suite on what a module's own tests did not notice."""
+    """The tests of neighbours, and then the whole suite, on what a module's own tests did not notice."""
     results, argued = read_if_there(RESULTS), read_if_there(ARGUED)
-    for name, result in results.items():
-        if result["outcome"] != "survived" or result["whole"] or name in argued:
-            continue
-        fault = Fault(**{key: result[key] for key in Fault.__dataclass_fields__})
-        text = laboratory.plant(fault)
-        try:
-            result["whole"] = laboratory.whole_suite(fault)
-        finally:
-            (laboratory.tree / fault.file).write_text(text)
-        keep(results)
-        print(f"{fault.file}:{fault.line}: {fault.kind}: {result['whole']}", flush=True)
+    for before, tests in (("", laboratory.neighbours), ("survived neighbours", laboratory.whole_suite)):
+        for name, result in results.items():
+            if result["outcome"] != "survived" or result["whole"] != before or name in argued:
+                continue
+            fault = Fault(**{key: result[key] for key in Fault.__dataclass_fields__})
+            text = laboratory.plant(fault)
+            try:
+                result["whole"] = tests(fault)
+            finally:
+                (laboratory.tree / fault.file).write_text(text)
+            keep(results)
+            print(f"{fault.file}:{fault.line}: {fault.kind}: {result['whole']}", flush=True)
 
 
 def summary() -> dict:
