@@ -2,6 +2,7 @@
 
 import base64
 import json
+import shutil
 
 import h5py
 import numpy as np
@@ -119,6 +120,15 @@ def test_the_settings_of_track_are_listed(deft):
 def test_wrong_settings_of_track_are_named(deft, pushed_ball, setting, words):
     message = deft.run("info", pushed_ball, "--set", f"track.{setting}", code=2).stderr
     assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize("name", ["scene_yaml", "names_q", "names_bodies", "status_words"])
+def test_a_text_that_lost_its_twin_of_fixed_length_is_named(deft, pushed_ball, tmp_path, name):
+    shutil.copytree(pushed_ball, tmp_path / "run")
+    with h5py.File(tmp_path / "run/run.h5", "r+") as run:
+        del run.attrs[f"{name}_fixed"]
+    message = deft.run("view", tmp_path / "run", "--no-open", code=2).stderr
+    assert f"the attribute '{name}' has no twin '{name}_fixed'" in message
 
 
 def test_a_damaged_run_is_named_and_ends_at_once(deft, scenes, tmp_path):

@@ -54,7 +54,9 @@ hdf5::Handle open_for_reading(const std::string& path) {
 
 /// What does not change while the run goes on.
 void read_facts(hid_t file, Run& run) {
-  constexpr const char* kTexts[] = {"name", "scene_yaml", "scene_json", "version"};
+  // Not those of /track, which other programs may add without twins.
+  constexpr const char* kTexts[] = {"name",    "scene_yaml", "scene_json",   "version",      "names_q",
+                                    "names_v", "names_u",    "names_bodies", "status_words", "contact_kinds"};
   hdf5::require_fixed_texts(file, kTexts);
   run.header = {hdf5::read_text(file, "name"), hdf5::read_text(file, "scene_yaml"), hdf5::read_text(file, "scene_json"),
                 hdf5::read_text(file, "version")};
