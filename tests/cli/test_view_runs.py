@@ -2,7 +2,6 @@
 
 import base64
 import json
-import shutil
 
 import h5py
 import numpy as np
@@ -124,10 +123,10 @@ def test_wrong_settings_of_track_are_named(deft, pushed_ball, setting, words):
 
 @pytest.mark.parametrize("name", ["scene_yaml", "names_q", "names_bodies", "status_words"])
 def test_a_text_that_lost_its_twin_of_fixed_length_is_named(deft, pushed_ball, tmp_path, name):
-    shutil.copytree(pushed_ball, tmp_path / "run")
+    deft.run("sim", pushed_ball, "--out", "run", "--steps", 2)
     with h5py.File(tmp_path / "run/run.h5", "r+") as run:
         del run.attrs[f"{name}_fixed"]
-    message = deft.run("view", tmp_path / "run", "--no-open", code=2).stderr
+    message = deft.run("view", "run", "--no-open", code=2).stderr
     assert f"the attribute '{name}' has no twin '{name}_fixed'" in message
 
 
