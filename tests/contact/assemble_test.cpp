@@ -14,6 +14,34 @@ using multibody::CapsuleSpec;
 using multibody::SphereSpec;
 using test::at;
 
+TEST(FrictionPoints, MoveToTheMiddleOfTheFaceOfTheirPair) {
+  // Two pairs, of two points each; of the second pair one more that turns away, and one that gapes.
+  std::vector<collision::ContactPair> contacts;
+  const auto add = [&](int b, double x, const Vector3d& n, double gap) {
+    collision::ContactPair contact;
+    contact.geometry_a = 0;
+    contact.geometry_b = b;
+    contact.nhat_BA_W = n;
+    contact.gap = gap;
+    contact.p_WB = Vector3d(x, 0, 0);
+    contact.p_WA = contact.p_WB + gap * n;
+    contacts.push_back(contact);
+  };
+  add(1, -1, Vector3d::UnitZ(), 0);
+  add(1, 3, Vector3d::UnitZ(), 0);
+  add(2, 5, Vector3d::UnitZ(), 0);
+  add(2, 7, Vector3d::UnitZ(), 0);
+  add(2, 20, Vector3d::UnitX(), 0);
+  add(2, 30, Vector3d::UnitZ(), 2 * kFaceGap_m);
+  const double expected[] = {0, 2, 5.5, 6.5, 20, 30};
+  for (std::size_t i = 0; i < contacts.size(); ++i) {
+    Vector3d p_A = contacts[i].p_WA, p_B = contacts[i].p_WB;
+    friction_points(contacts, i, 0.5, p_A, p_B);
+    EXPECT_NEAR(p_B.x(), expected[i], 1e-14) << i;
+    EXPECT_LT((p_A - p_B - contacts[i].gap * contacts[i].nhat_BA_W).norm(), 1e-14) << i;
+  }
+}
+
 /// A ball (object), a capsule on a three-joint arm (robot), another ball on a plane of motion of its own.
 scene::SceneSpec mixed_world() {
   using test::body, test::free_body, test::slide, test::turn;
