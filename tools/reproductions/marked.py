@@ -41,8 +41,12 @@ def mutants() -> str:
     lines = [
         f"{recorded['noticed']} of {counted} noticed; {recorded['argued']} more change nothing that a user sees (`tests/mutants.json`)."
     ]
-    rows = [[f"{s['file']}:{s['line']}", s["kind"], f"`{s['before'].strip()}`"] for s in recorded["survivors"]]
-    survivors = table(["not noticed", "fault", "line"], rows) + "\n\n" if rows else ""
+    asked = {"": "of its module", "survived neighbours": "of its module and its neighbours", "survived": "all"}
+    rows = [
+        [f"{s['file']}:{s['line']}", f"`{s['before'].strip()}`", f"`{s['after'].strip()}`", asked[s["whole"]]]
+        for s in recorded["survivors"]
+    ]
+    survivors = table(["not noticed", "line", "became", "tests that ran"], rows) + "\n\n" if rows else ""
     return f"{lines[0]}\n\n{survivors}Recorded {record_words(recorded['sources'])}\n"
 
 
