@@ -32,6 +32,11 @@ def coverage() -> str:
     return f"{table(['module', 'lines', 'reached'], rows)}\n\nRecorded {record_words(recorded['sources'])}{left_out}\n"
 
 
+def code(line: str) -> str:
+    """A line of code as a cell of a table, in which a bar would end it."""
+    return f"`{line.strip()}`".replace("|", "\\|")
+
+
 def mutants() -> str:
     """Planted faults that the tests noticed, and those that they did not."""
     recorded = baseline("mutants")
@@ -42,10 +47,7 @@ def mutants() -> str:
         f"{recorded['noticed']} of {counted} noticed; {recorded['argued']} more change nothing that a user sees (`tests/mutants.json`)."
     ]
     asked = {"": "of its module", "survived neighbours": "of its module and its neighbours", "survived": "all"}
-    rows = [
-        [f"{s['file']}:{s['line']}", f"`{s['before'].strip()}`", f"`{s['after'].strip()}`", asked[s["whole"]]]
-        for s in recorded["survivors"]
-    ]
+    rows = [[f"{s['file']}:{s['line']}", code(s["before"]), code(s["after"]), asked[s["whole"]]] for s in recorded["survivors"]]
     survivors = table(["not noticed", "line", "became", "tests that ran"], rows) + "\n\n" if rows else ""
     return f"{lines[0]}\n\n{survivors}Recorded {record_words(recorded['sources'])}\n"
 
