@@ -17,7 +17,9 @@ class Run {
  public:
   Run() : log_(open_memstream(&text_, &size_)) { qh_zero(&qh_, log_); }
   ~Run() {
-    qh_freeqhull(&qh_, qh_ALL);
+    int long_left = 0, bytes_left = 0;
+    qh_freeqhull(&qh_, !qh_ALL);                     // what it took in long pieces
+    qh_memfreeshort(&qh_, &long_left, &bytes_left);  // and its store of short ones
     std::fclose(log_);
     std::free(text_);
   }
