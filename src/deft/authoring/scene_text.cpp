@@ -1,5 +1,4 @@
 #include "deft/authoring/scene_text.hpp"
-#include "deft/core/quote.hpp"
 
 #include <fmt/format.h>
 
@@ -7,6 +6,8 @@
 #include <cctype>
 #include <cmath>
 #include <numbers>
+
+#include "deft/core/quote.hpp"
 
 namespace deft::authoring {
 namespace {

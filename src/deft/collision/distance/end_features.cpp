@@ -8,8 +8,7 @@
 namespace deft::collision {
 namespace {
 
-constexpr double kSlabs[] = {1e-10, 1e-8, 1e-6, 1e-4};  // [m] of the points that count as an end: the least that will
-                                                        // do
+constexpr double kSlabs[] = {1e-10, 1e-8, 1e-6, 1e-4};  // [m] depths of an end, the least that will do
 
 int set_polytope_end(const PosedShape& s, const Vector3d& down, double slab, const TangentFrame& frame, Piece& piece) {
   const Polytope& core = s.shape->core;
