@@ -8,6 +8,7 @@
 #include "deft/authoring/robot_facts.hpp"
 #include "deft/authoring/scene_draft.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
+#include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/io/scene/scene_file.hpp"
