@@ -1,7 +1,9 @@
 // deft new ROBOT OBJECT…: a scene that runs.
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include "command.hpp"
@@ -70,20 +72,22 @@ int run(const NewOptions& options) {
     if (found.where.file == request.out) warnings.push_back(found);
   print(warnings, options.output);
   const bool plans = !request.goal.empty();
+  const auto objects = std::count_if(scene.objects().begin(), scene.objects().end(),
+                                     [](const scene::Object& object) { return !object.is_base; });
   const std::string next = fmt::format("deft {} {}", plans ? "plan" : "view", request.out);
   if (options.output.json) {
     print_json({{"file", request.out},
                 {"robot", scene.robots()[0].name},
                 {"joints", scene.robots()[0].nu},
                 {"hand", authoring::robot_facts(scene, 0).is_hand},
-                {"objects", scene.objects().size()},
+                {"objects", objects},
                 {"steps", std::string(solvers::to_string(status))},
                 {"warnings", warnings.size()},
                 {"next", next}});
   } else {
     fmt::print("wrote {}: robot '{}' with {} joints, {} object{}; {} steps: {}\nnext: {}\n", request.out,
-               scene.robots()[0].name, scene.robots()[0].nu, scene.objects().size(),
-               scene.objects().size() == 1 ? "" : "s", kTrialSteps, solvers::to_string(status), next);
+               scene.robots()[0].name, scene.robots()[0].nu, objects, objects == 1 ? "" : "s", kTrialSteps,
+               solvers::to_string(status), next);
   }
   return solvers::usable(status) ? kDone : kNumericalFailure;
 }
@@ -108,6 +112,11 @@ Command add_new(CLI::App& app) {
           "Where the model states no drives: how fast a joint swings with the object at its end [Hz] (default 10)")
       ->type_name("HZ")
       ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--base", request.base,
+                   "The robot's base: fixed to the world, or floating (default: as its file says)")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, authoring::Base>{
+          {"fixed", authoring::Base::kFixed}, {"floating", authoring::Base::kFloating}}));
   command->add_flag("--force", options->force, "Replace the file");
   command->footer(fmt::format("Robots: {}.\nObjects: {}.", fmt::join(authoring::bundled_robots(DEFT_SCENES_DIR), ", "),
                               fmt::join(authoring::bundled_objects(DEFT_SCENES_DIR), ", ")));

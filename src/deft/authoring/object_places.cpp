@@ -15,9 +15,7 @@ constexpr double kNearly = 1e-4;     // [m]
 constexpr double kFarthest = 10;     // [m] that an object is let down
 constexpr int kSurfacePoints = 200;  // of each geometry
 
-const std::vector<int>& bodies_of(const Scene& scene, int object) {
-  return scene.model().models()[to_size(scene.objects()[to_size(object)].model)].bodies;
-}
+const std::vector<int>& bodies_of(const Scene& scene, int object) { return scene.objects()[to_size(object)].bodies; }
 
 bool is_in(int body, const std::vector<int>& bodies) {
   return std::find(bodies.begin(), bodies.end(), body) != bodies.end();
@@ -37,6 +35,15 @@ double least_gap(const Scene& scene, scene::SceneState& state, const std::vector
 }
 
 }  // namespace
+
+int first_placed(const Scene& scene) {
+  const auto objects = scene.objects();
+  const auto is_brought = [&](const scene::Object& object) {
+    return std::any_of(scene.robots().begin(), scene.robots().end(),
+                       [&](const scene::Robot& robot) { return robot.model == object.model; });
+  };
+  return static_cast<int>(std::find_if_not(objects.begin(), objects.end(), is_brought) - objects.begin());
+}
 
 void place(const Scene& scene, int object, const RigidTransform& X_WB, Eigen::VectorXd& q) {
   const int first = scene.objects()[to_size(object)].first_q;

@@ -8,6 +8,9 @@
 
 namespace deft::authoring {
 
+/// Index in Scene::objects() of the first that is not of the robot's file; their number if there is none.
+int first_placed(const scene::Scene& scene);
+
 /// Puts a free object somewhere. @pre the object's first body is free: seven coordinates.
 void place(const scene::Scene& scene, int object, const RigidTransform& X_WB, Eigen::VectorXd& q);
 /// Where it is. Likewise.

@@ -54,7 +54,7 @@ Vector3d middle_of_tips(const Scene& scene, scene::SceneState& state, const Robo
 /// All objects stand on the ground in a row along y from (x, y), far enough from each other.
 /// @throws InputError for one that cannot be put down.
 void stand_beside(const Scene& scene, scene::SceneState& state, double x, double y, VectorXd& q) {
-  for (int object = 0; object < static_cast<int>(scene.objects().size()); ++object) {
+  for (int object = first_placed(scene); object < static_cast<int>(scene.objects().size()); ++object) {
     place(scene, object, RigidTransform::Identity(), q);
     const Extent extent = extent_in_place(scene, state, object, q);
     y += extent.half.y();
@@ -76,11 +76,11 @@ double settle(const Scene& scene, dynamics::StepModel& model, int steps, const V
   double moved = INFINITY;
   Vector3d before = Vector3d::Zero();
   for (int k = 0; k < steps; ++k) {
-    if (k == steps - 5) before = place_of(scene, 0, q).translation();
+    if (k == steps - 5) before = place_of(scene, first_placed(scene), q).translation();
     model.step(q, u, result);
     if (!solvers::usable(result.status)) return INFINITY;
     q = result.q_next;
-    moved = (place_of(scene, 0, q).translation() - before).norm();
+    moved = (place_of(scene, first_placed(scene), q).translation() - before).norm();
   }
   return moved;
 }
@@ -104,7 +104,7 @@ bool close_fingers(dynamics::StepModel& model, const Scene& scene, const RobotFa
 double distance_of_tips(const Scene& scene, scene::SceneState& state, const RobotFacts& facts, const VectorXd& q) {
   scene.update(q, state);
   const auto geometries = scene.collision_world().geometries();
-  const auto& object = scene.model().models()[to_size(scene.objects()[0].model)].bodies;
+  const std::vector<int>& object = scene.objects()[to_size(first_placed(scene))].bodies;
   double sum = 0;
   for (const int tip : facts.tips) {
     double least = INFINITY;
@@ -217,6 +217,7 @@ Matrix3d palm_up(const Scene& scene, const RobotFacts& facts) {
 
 Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
   scene::SceneState state = scene.make_state();
+  const int first = first_placed(scene);
   const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
   Start best{.q = facts.q_middle,
              .found = false,
@@ -232,28 +233,28 @@ Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
   const Vector3d palm = middle_of(facts, state, facts.palm >= 0 ? facts.palm : facts.bodies.front());
   double least = INFINITY;
   for (const Matrix3d& R : lies) {
-    const Extent extent = extent_of(scene, body_of(scene, 0), R);
+    const Extent extent = extent_of(scene, body_of(scene, first), R);
     for (const double share : {0.0, 0.2, 0.4, 0.6, 0.8}) {
       VectorXd q_open = q_start;
       Vector3d middle = palm + share * (tips - palm);
       middle.z() = std::max(tips.z(), palm.z()) + 0.1 + extent.half.z();
-      place(scene, 0, make_transform(R, middle - R * extent.middle_B), q_open);
-      if (!let_down(scene, state, 0, false, q_open)) continue;
-      const double landed = place_of(scene, 0, q_open).translation().z();
+      place(scene, first, make_transform(R, middle - R * extent.middle_B), q_open);
+      if (!let_down(scene, state, first, false, q_open)) continue;
+      const double landed = place_of(scene, first, q_open).translation().z();
       for (const double closed : {0.5, 0.75, 1.0}) {
         VectorXd q = q_open;
         if (!close_fingers(*model, scene, facts, closed, q)) continue;
         const VectorXd u = commands_at(scene, q);
         if (!(settle(scene, *model, kSettlingSteps, u, q) < kStill)) continue;
-        const RigidTransform rests = place_of(scene, 0, q);
-        const Extent lying = extent_of(scene, body_of(scene, 0), rests.linear());
+        const RigidTransform rests = place_of(scene, first, q);
+        const Extent lying = extent_of(scene, body_of(scene, first), rests.linear());
         const Vector3d rest_middle = rests * lying.middle_B;
         const bool is_on_ground = rest_middle.z() - lying.half.z() < kClear;
         if (is_on_ground || rests.translation().z() < landed - kMaySink) continue;
         const double tilt = log_so3(rests.linear() * R.transpose()).norm();
         const double off = (rest_middle - middle_of_tips(scene, state, facts, q)).head<2>().norm();
         const double score = distance_of_tips(scene, state, facts, q) + kOffCost * off + kTiltCost * tilt;
-        if (score >= least || gap_around(scene, state, 0, kClear, false) < -kStill) continue;
+        if (score >= least || gap_around(scene, state, first, kClear, false) < -kStill) continue;
         least = score;
         best = {.q = q, .found = true, .why = {}};
       }
@@ -264,22 +265,24 @@ Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
 
 Start start_of_arm(const Scene& scene, const RobotFacts& facts, const Displacement& goal) {
   scene::SceneState state = scene.make_state();
+  const int first = first_placed(scene);
+  const bool has_objects = first < static_cast<int>(scene.objects().size());
   const double distance = kReachShare * reach_of(scene, state, facts);
   const Vector3d base = base_of(scene, state);
   VectorXd q_objects = facts.q_middle;
   Extent extent;
-  if (!scene.objects().empty()) {
-    place(scene, 0, RigidTransform::Identity(), q_objects);
-    const double half_y = extent_in_place(scene, state, 0, q_objects).half.y();
+  if (has_objects) {
+    place(scene, first, RigidTransform::Identity(), q_objects);
+    const double half_y = extent_in_place(scene, state, first, q_objects).half.y();
     stand_beside(scene, state, base.x() + distance, base.y() - half_y, q_objects);
-    extent = extent_in_place(scene, state, 0, q_objects);
+    extent = extent_in_place(scene, state, first, q_objects);
   }
   const std::optional<VectorXd> clear = clear_posture(scene, state, facts, q_objects);
   if (!clear)
     return {.q = q_objects,
             .found = false,
             .why = "no posture was found in which the robot touches nothing; it starts in the middle of its limits"};
-  if (scene.objects().empty()) return {.q = *clear, .found = true, .why = {}};
+  if (!has_objects) return {.q = *clear, .found = true, .why = {}};
   Start best{.q = *clear,
              .found = false,
              .why = "the arm finds no place behind the object without touching anything; it starts aside"};

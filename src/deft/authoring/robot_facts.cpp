@@ -28,6 +28,12 @@ bool hangs_on(const multibody::Model& model, int body, int ancestor) {
   return false;
 }
 
+/// Not if its model's file brings it along as an object.
+bool is_of_robot(const Scene& scene, int body) {
+  const scene::Object* const object = scene.object_of(body);
+  return object == nullptr || object->is_base;
+}
+
 /// Two significant digits: nobody reads more out of a rule of thumb.
 double rounded(double value) {
   const double unit = std::pow(10, std::floor(std::log10(value)) - 1);
@@ -46,7 +52,7 @@ RobotFacts robot_facts(const Scene& scene, int index) {
   RobotFacts facts;
   const std::vector<char> touchable = bodies_with_geometry(scene);
   for (const int body : model.models()[to_size(robot.model)].bodies)
-    if (touchable[to_size(body)] != 0) facts.bodies.push_back(body);
+    if (touchable[to_size(body)] != 0 && is_of_robot(scene, body)) facts.bodies.push_back(body);
   facts.p_BMiddle.resize(model.bodies().size(), Eigen::Vector3d::Zero());
   for (const int body : facts.bodies)
     facts.p_BMiddle[to_size(body)] = extent_of(scene, body, Eigen::Matrix3d::Identity()).middle_B;

@@ -97,8 +97,7 @@ void find_unreachable(const Scene& scene, std::vector<Finding>& findings) {
 /// Mass of an object [kg], infinite if it is frozen; of anything else that of the body, infinite if it is fixed.
 double mass_of(const Scene& scene, int body) {
   const multibody::BodyInfo& info = scene.model().bodies()[to_size(body)];
-  for (const scene::Object& object : scene.objects())
-    if (object.model == info.model) return object.frozen ? kInfinity : object.mass;
+  if (const scene::Object* const object = scene.object_of(body)) return object->frozen ? kInfinity : object->mass;
   return info.weld_group == 0 ? kInfinity : info.mass;
 }
 
@@ -128,16 +127,13 @@ void find_filtered_pairs(const Scene& scene, scene::SceneState& state, std::vect
   const auto geometries = world.geometries();
   const auto bodies = scene.model().bodies();
   const auto is_half_space = [&](std::size_t g) { return !std::isfinite(world.surface_area(static_cast<int>(g))); };
-  const auto is_object = [&](int model) {
-    return std::any_of(scene.objects().begin(), scene.objects().end(),
-                       [&](const scene::Object& o) { return o.model == model; });
-  };
+  const auto is_object = [&](int body) { return scene.object_of(body) != nullptr; };
   std::set<std::pair<int, int>> said;
   for (std::size_t a = 0; a < geometries.size(); ++a) {
     for (std::size_t b = a + 1; b < geometries.size(); ++b) {
       const int body_a = geometries[a].body, body_b = geometries[b].body;
       const int model_a = bodies[to_size(body_a)].model, model_b = bodies[to_size(body_b)].model;
-      if (model_a == model_b || !(is_object(model_a) || is_object(model_b)) ||
+      if (model_a == model_b || !(is_object(body_a) || is_object(body_b)) ||
           bodies[to_size(body_a)].weld_group == bodies[to_size(body_b)].weld_group)
         continue;
       if (world.may_touch(static_cast<int>(a), static_cast<int>(b)) || (is_half_space(a) && is_half_space(b))) continue;

@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 using scene::Scene;
 
 constexpr double kAboveGround = 0.02;  // [m] of the lowest part of a hand
+constexpr double kDrop = 0.1;          // [m] from which a robot that floats is let down to the ground
 
 /// Names of robots and what they stand for, below the folder of bundled scenes.
 constexpr std::pair<const char*, const char*> kRobots[] = {{"allegro", "models/allegro_right.sdf"},
@@ -92,15 +93,39 @@ class Finder {
   scene::ModelFiles files_;
 };
 
-/// The link that nothing holds; empty if the file fixes all of them.
+/// Links that nothing holds, or a joint that leaves them free.
+std::vector<std::string> loose_links(const multibody::ModelSpec& model) {
+  std::vector<std::string> loose;
+  if (model.is_static) return loose;
+  for (const multibody::LinkSpec& link : model.links) {
+    const auto holds = [&](const multibody::JointSpec& joint) {
+      return joint.child == link.name && joint.kind != multibody::JointKind::kFree;
+    };
+    if (std::none_of(model.joints.begin(), model.joints.end(), holds)) loose.push_back(link.name);
+  }
+  return loose;
+}
+
+/// The loose link that carries the joints of a robot; empty if its file fixes it.
 std::string loose_base(const multibody::ModelSpec& model) {
-  if (model.is_static) return {};
-  const auto is_held = [&](const multibody::LinkSpec& link) {
-    return std::any_of(model.joints.begin(), model.joints.end(),
-                       [&](const auto& joint) { return joint.child == link.name; });
-  };
-  const auto loose = std::find_if_not(model.links.begin(), model.links.end(), is_held);
-  return loose == model.links.end() ? std::string() : loose->name;
+  for (const std::string& base : loose_links(model)) {
+    std::set<std::string> carried{base};
+    for (std::size_t k = 0; k < model.joints.size(); ++k) {  // a joint may come before the one that carries it
+      for (const multibody::JointSpec& joint : model.joints) {
+        if (!carried.contains(joint.parent)) continue;
+        if (joint.kind == multibody::JointKind::kAxes) return base;
+        carried.insert(joint.child);
+      }
+    }
+  }
+  return {};
+}
+
+/// Whether the file itself says that a link moves freely.
+bool is_freed(const multibody::ModelSpec& model, const std::string& link) {
+  return std::any_of(model.joints.begin(), model.joints.end(), [&](const multibody::JointSpec& joint) {
+    return joint.child == link && joint.kind == multibody::JointKind::kFree;
+  });
 }
 
 /// A file that is gone at the end.
@@ -132,7 +157,7 @@ void take_joints(const multibody::ModelSpec& model, SceneText& text) {
   bool has_drives = true;
   std::size_t axes = 0;
   for (const multibody::JointSpec& joint : model.joints) {
-    if (joint.kind == multibody::JointKind::kFree || joint.kind == multibody::JointKind::kBall)
+    if (joint.kind == multibody::JointKind::kBall)
       throw InputError(joint.where, fmt::format("joint '{}' of '{}' cannot be driven: robots have hinges and slides",
                                                 joint.name, model.name));
     if (!moves(joint)) continue;
@@ -149,11 +174,11 @@ void take_joints(const multibody::ModelSpec& model, SceneText& text) {
   if (!has_drives) text.robot.stiffness.assign(axes, 1.0);
 }
 
-/// Height of the lowest point of a robot [m], at most 0.
+/// Height of the lowest point of a robot [m].
 double lowest_of(const Scene& scene, const RobotFacts& facts, const Eigen::VectorXd& q) {
   scene::SceneState state = scene.make_state();
   scene.update(q, state);
-  double lowest = 0;
+  double lowest = INFINITY;
   for (const int body : facts.bodies) {
     const RigidTransform& X = state.X_WB()[to_size(body)];
     const Extent extent = extent_of(scene, body, X.linear());
@@ -162,11 +187,46 @@ double lowest_of(const Scene& scene, const RobotFacts& facts, const Eigen::Vecto
   return lowest;
 }
 
-double payload_of(const Scene& scene) { return scene.objects().empty() ? 0.0 : scene.objects()[0].mass; }
+/// Mass of the object that the robot is to move.
+double payload_of(const Scene& scene) {
+  const auto objects = scene.objects();
+  if (objects.empty()) return 0;
+  return objects[std::min(to_size(first_placed(scene)), objects.size() - 1)].mass;
+}
+
+/// Free bodies of the robot's file that are no base of it stay where the file puts them.
+std::vector<ObjectText> brought_objects(const Scene& scene, const Eigen::VectorXd& q) {
+  std::vector<ObjectText> brought;
+  for (int k = 0; k < first_placed(scene); ++k) {
+    const scene::Object& object = scene.objects()[to_size(k)];
+    if (!object.is_base) brought.push_back({.name = object.name, .file = {}, .X_WB = place_of(scene, k, q)});
+  }
+  return brought;
+}
+
+/// Lets the robot down to the ground with its joints as they start, and says what its base is called where nothing
+/// fixes it. @throws InputError if something does all the same.
+void let_float(const DraftRequest& request, SceneText& text) {
+  SceneText loose = text;
+  loose.robot.base.clear();
+  const Scene scene = build(loose, request);
+  const auto objects = scene.objects();
+  const auto base = std::find_if(objects.begin(), objects.end(), [](const scene::Object& o) { return o.is_base; });
+  if (base == objects.end())
+    throw InputError({}, fmt::format("--base floating: link '{}' of '{}' cannot float: it has no mass, or no inertia",
+                                     text.robot.base, text.robot.name));
+  const auto index = static_cast<int>(base - objects.begin());
+  Eigen::VectorXd q = scene.initial_configuration();
+  RigidTransform X_WBase = text.robot.X_WBase;
+  place(scene, index, X_WBase, q);
+  scene::SceneState state = scene.make_state();
+  if (let_down(scene, state, index, true, q)) text.robot.X_WBase = place_of(scene, index, q);
+  text.robot.floating = base->name;
+}
 
 /// An object is put somewhere by its free body.
 void check_object(const multibody::ModelSpec& model) {
-  if (loose_base(model).empty())
+  if (loose_links(model).empty())
     throw InputError(
         model.where,
         fmt::format("'{}' is fixed to the world by its file: as an object it could be put nowhere", model.name));
@@ -201,8 +261,6 @@ std::vector<std::string> bundled_objects(const std::string& bundled_scenes) {
 
 std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
   const Displacement goal = request.goal.empty() ? Displacement{} : read_goal_text(request.goal);
-  if (!request.goal.empty() && request.objects.empty())
-    throw InputError({}, "--goal is about an object; name one after the robot");
   Finder finder(request, diagnostics);
   std::set<std::string> taken{"ground", "world"};
   const Found robot = finder.robot();
@@ -217,19 +275,26 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
   text.package_paths = from_folder_of(request.out, request.package_paths);
   text.name = text.robot.name + (text.objects.empty() ? "" : "_" + text.objects[0].name);
 
-  // A hand is turned and raised first; all else needs to know where it is.
+  // A hand is turned and raised first, and what floats stands on the ground; all else needs to know where the base is,
+  // which is held for the time being.
+  const bool floats = !text.robot.base.empty() &&
+                      (request.base ? *request.base == Base::kFloating : is_freed(robot.model, text.robot.base));
   Scene scene = build(text, request);
   RobotFacts facts = robot_facts(scene, 0);
   if (facts.tips.empty())
     throw InputError(
         robot.model.where,
         fmt::format("no link of '{}' that moves has a collision geometry: it could touch nothing", robot.model.name));
+  if (!request.goal.empty() && request.objects.empty() && brought_objects(scene, facts.q_middle).empty())
+    throw InputError({}, "--goal is about an object; name one after the robot");
   text.ground = 0;
-  if (facts.is_hand && !text.robot.base.empty()) {
+  if (floats) {
+    text.robot.X_WBase.translation().z() = kDrop - lowest_of(scene, facts, facts.q_middle);
+  } else if (facts.is_hand && !text.robot.base.empty()) {
     text.robot.X_WBase.linear() = palm_up(scene, facts);
     scene = build(text, request);
     facts = robot_facts(scene, 0);
-    text.robot.X_WBase.translation().z() = kAboveGround - lowest_of(scene, facts, facts.q_middle);
+    text.robot.X_WBase.translation().z() = kAboveGround - std::min(0.0, lowest_of(scene, facts, facts.q_middle));
   }
   scene = build(text, request);
   facts = robot_facts(scene, 0);
@@ -246,7 +311,7 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
     scene = build(text, request);
   }
 
-  const bool in_hand = facts.is_hand && !text.objects.empty();
+  const bool in_hand = facts.is_hand && !floats && !text.objects.empty();
   const Start start = in_hand ? start_in_hand(scene, facts) : start_of_arm(scene, facts, goal);
   if (!start.found) diagnostics.warning({request.out, 0, 0}, start.why);
   const scene::Robot& driven = scene.robots()[0];
@@ -254,9 +319,10 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
     const std::string& name = scene.model().coordinates()[to_size(driven.q(i))].name;
     text.robot.joints.emplace_back(name.substr(name.find('/') + 1), start.q[driven.q(i)]);
   }
-  for (std::size_t k = 0; k < text.objects.size(); ++k) {
-    text.objects[k].X_WB = place_of(scene, static_cast<int>(k), start.q);
-  }
+  for (std::size_t k = 0; k < text.objects.size(); ++k)
+    text.objects[k].X_WB = place_of(scene, first_placed(scene) + static_cast<int>(k), start.q);
+  for (ObjectText& brought : brought_objects(scene, start.q)) text.objects.push_back(std::move(brought));
+  if (floats) let_float(request, text);
   if (!request.goal.empty()) {
     text.goal = request.goal;
     text.X_WGoal = goal.of(text.objects[0].X_WB);

@@ -43,7 +43,7 @@ std::string line(const std::string& entry, const std::string& comment) {
 std::string robot_lines(const RobotText& robot) {
   std::string text =
       line(fmt::format("  - add_model: {{name: {}, file: {}}}", robot.name, quote(robot.file)), "the robot");
-  if (robot.base.empty()) return text;
+  if (robot.base.empty() || !robot.floating.empty()) return text;
   const Eigen::Vector3d rpy = rpy_from_rotation(robot.X_WBase.linear()) * 180 / std::numbers::pi;
   return text +
          line(fmt::format(
@@ -53,11 +53,18 @@ std::string robot_lines(const RobotText& robot) {
 }
 
 std::string start_lines(const SceneText& scene) {
-  std::string joints;
-  for (const auto& [name, value] : scene.robot.joints)
+  const RobotText& robot = scene.robot;
+  const bool has_base = !robot.floating.empty() && robot.floating == robot.name;
+  std::string joints = has_base ? pose(robot.X_WBase) : "";
+  for (const auto& [name, value] : robot.joints)
     joints += fmt::format("{}{}: {}", joints.empty() ? "" : ", ", is_plain(name) ? name : quote(name), number(value));
-  std::string text = "configurations:\n  start:\n" +
-                     line(fmt::format("    {}: {{{}}}", scene.robot.name, joints), "rad or m, inside the limits");
+  std::string text =
+      "configurations:\n  start:\n" +
+      line(fmt::format("    {}: {{{}}}", robot.name, joints),
+           has_base ? "its base [m]; joints in rad or m, inside the limits" : "rad or m, inside the limits");
+  if (!robot.floating.empty() && !has_base)
+    text +=
+        line(fmt::format("    {}: {{{}}}", robot.floating, pose(robot.X_WBase)), "m, the robot's base, which floats");
   for (const ObjectText& object : scene.objects)
     text += line(fmt::format("    {}: {{{}}}", object.name, pose(object.X_WB)),
                  "m, its body's origin, and its orientation");
@@ -77,8 +84,9 @@ std::string to_yaml(const SceneText& scene) {
   }
   text += "directives:\n" + robot_lines(robot);
   for (const ObjectText& object : scene.objects)
-    text += line(fmt::format("  - add_model: {{name: {}, file: {}}}", object.name, quote(object.file)),
-                 "an object: nothing moves it but contact");
+    if (!object.file.empty())
+      text += line(fmt::format("  - add_model: {{name: {}, file: {}}}", object.name, quote(object.file)),
+                   "an object: nothing moves it but contact");
   if (scene.ground)
     text += "bodies:\n" +
             line(fmt::format(

@@ -158,9 +158,12 @@ bool LinkTree::may_collide_by_default(int body_a, int body_b) const {
 }
 
 bool LinkTree::is_frozen(const TreeJoint& joint) const {
-  const auto objects = scene_.objects();
-  return std::any_of(objects.begin(), objects.end(),
-                     [&](const scene::Object& object) { return object.model == joint.model && object.frozen; });
+  const std::vector<int>& bodies = tree_.groups[to_size(joint.child_group)].bodies;
+  return std::any_of(bodies.begin(), bodies.end(), [&](int body) {
+    const scene::Object* const object = scene_.object_of(body);
+    return object != nullptr && object->frozen && object->model == joint.model &&
+           (!object->is_base || joint.kind == JointKind::kFree);
+  });
 }
 
 std::vector<std::pair<std::string, double>> LinkTree::joints_at_start(int model) const {

@@ -179,7 +179,8 @@ void MjcfWriter::write_body(int body, XMLElement& parent, const RigidTransform& 
   element->SetAttribute("name", body_name(body).c_str());
   set_pose(*element, X_PB);
   const multibody::BodyInfo& info = links_.tree().bodies[to_size(body)];
-  if (links_.robot(info.model) != nullptr && !scene_.settings().step.robot_gravity && links_.group(body) != 0)
+  if (links_.robot(info.model) != nullptr && scene_.object_of(body) == nullptr &&
+      !scene_.settings().step.robot_gravity && links_.group(body) != 0)
     element->SetAttribute("gravcomp", 1);
   const multibody::InertialSpec& inertial = links_.inertial(body);
   if (inertial.mass <= 0 || stays(body)) return;

@@ -85,6 +85,7 @@ class TreeBuilder {
   void fix(int parent, int child, const RigidTransform& X_PC, const SourceLocation& where, const std::string& what);
   void form_groups();
   void hang_groups();
+  bool carries_all_joints(int m, int base) const;
   void hang_group(TreeJoint joint, int child, const RigidTransform& X_CG);
 
   std::optional<int> find_link(int m, const std::string& name, const JointSpec& joint, const char* role);
@@ -210,9 +211,9 @@ std::optional<int> TreeBuilder::find_link(int m, const std::string& link, const 
   return std::nullopt;
 }
 
-/// Whether a weld holds the child of a fixed joint, or a link that further fixed joints tie to it, in its place.
+/// Whether a weld holds the child of a fixed or floating joint, or a link that fixed joints tie to it, in its place.
 bool TreeBuilder::gives_way(int m, const JointSpec& joint) const {
-  if (!joint.gives_way) return false;
+  if (!joint.gives_way && joint.kind != JointKind::kFree) return false;
   std::vector<std::string> tied{joint.child};
   for (std::size_t i = 0; i < tied.size(); ++i)
     for (const JointSpec& other : spec_.models[m].joints)
@@ -390,24 +391,40 @@ void TreeBuilder::hang_group(TreeJoint joint, int child, const RigidTransform& X
   tree_.joints.push_back(std::move(joint));
 }
 
+/// Whether every movable joint of the model hangs on the group of its body `base`.
+bool TreeBuilder::carries_all_joints(int m, int base) const {
+  const auto group_of = [this](int body) { return tree_.bodies[body].weld_group; };
+  return std::all_of(movable_.begin(), movable_.end(), [&](const MovableJoint& joint) {
+    if (joint.model != m) return true;
+    int group = group_of(joint.parent);
+    for (std::size_t steps = 0; group != group_of(base) && steps <= movable_.size(); ++steps) {  // loops are found
+                                                                                                 // later
+      const auto carrier = std::find_if(movable_.begin(), movable_.end(),
+                                        [&](const MovableJoint& other) { return group_of(other.child) == group; });
+      if (carrier == movable_.end()) break;
+      group = group_of(carrier->parent);
+    }
+    return group == group_of(base);
+  });
+}
+
 /// Coordinates: model by model, free bases first, then the movable joints in file order.
 void TreeBuilder::hang_groups() {
   std::vector<const MovableJoint*> origin;  // of each tree joint, null for free bases
   auto next = movable_.begin();
   for (int m = 0; m < static_cast<int>(tree_.models.size()); ++m) {
     ModelInfo& model = tree_.models[m];
-    std::vector<int> free_bases;
     for (const int body : model.bodies)
       if (tree_.bodies[body].weld_group != 0 && (notes_[body].held_by.empty() || notes_[body].free_joint))
-        free_bases.push_back(body);
-    model.floating_base = !free_bases.empty();
-    for (const int body : free_bases) {
+        model.free_bases.push_back(body);
+    const bool is_alone = model.free_bases.size() == 1 && carries_all_joints(m, model.free_bases[0]);
+    for (const int body : model.free_bases) {
       TreeJoint joint{.kind = JointKind::kFree,
                       .model = m,
                       .armature = notes_[body].armature,
                       .X_WB_default = notes_[body].X_WB_default,
                       .where = notes_[body].where};
-      joint.name = free_bases.size() == 1 ? model.name : model.name + "/" + tree_.bodies[body].link;
+      joint.name = is_alone ? model.name : model.name + "/" + tree_.bodies[body].link;
       hang_group(std::move(joint), body, RigidTransform::Identity());
       origin.push_back(nullptr);
     }

@@ -71,9 +71,11 @@ struct ModelInfo {
   int first_q = 0, nq = 0, first_v = 0, nv = 0;  // its entries are first_q … first_q + nq − 1 of q, likewise of v
   std::vector<int> bodies;                       // indices into Model::bodies, links in file order
   std::vector<std::string> joint_names;  // of its movable joints, as in the file, file order (without the free base)
-  bool floating_base = false;            // whether a base of it moves freely
-  bool inline_body = false;              // ModelSpec::inline_body
-  double mass = 0;                       // of all its links [kg]
+  std::vector<int> free_bases;  // bodies that nothing holds: the k-th has its pose from first_q + 7k, first_v + 6k
+  bool inline_body = false;     // ModelSpec::inline_body
+  double mass = 0;              // of all its links [kg]
+  /// Whether a base of it moves freely.
+  bool floating_base() const { return !free_bases.empty(); }
 };
 
 /// Quantities that move with q; one per thread. Filled by Model::update.

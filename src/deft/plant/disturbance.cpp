@@ -73,7 +73,7 @@ Eigen::VectorXd drawn_shift(const scene::Scene& scene, const scene::Object& obje
 Eigen::VectorXd drawn_axis(const scene::Scene& scene, const scene::Object& object, const Eigen::VectorXd& weight,
                            const Disturbance& disturbance, std::uint32_t& index) {
   Eigen::VectorXd axis = Eigen::VectorXd::Zero(object.nv);
-  const bool floating = scene.model().models()[object.model].floating_base;
+  const bool floating = object.floating;
   if (floating) {
     const Eigen::Vector3d down = weight.segment<3>(object.first_v + 3);
     const double sign = random_uniform(disturbance.seed, kTurn, index++) < 0.5 ? -1 : 1;
@@ -101,6 +101,12 @@ scene::JointValues scaled(scene::JointValues values, double s) {
   return values;
 }
 
+/// Whether an object has a link of its model.
+bool is_part(const scene::Scene& scene, const scene::Object& object, const std::string& link) {
+  return std::any_of(object.bodies.begin(), object.bodies.end(),
+                     [&](int body) { return scene.model().bodies()[body].link == link; });
+}
+
 }  // namespace
 
 Disturbance draw_disturbance(const scene::DisturbanceSpec& spec, std::uint64_t seed) {
@@ -121,6 +127,7 @@ scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturb
   scale_friction(spec, disturbance.friction_scale);
   for (const scene::Object& object : scene.objects()) {
     for (multibody::LinkSpec& link : spec.world.models[object.model].links) {
+      if (!is_part(scene, object, link.name)) continue;
       if (link.inertial) {
         link.inertial->mass *= disturbance.mass_scale;
         link.inertial->I_Com_L *= disturbance.mass_scale;

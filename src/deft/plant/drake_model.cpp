@@ -137,8 +137,9 @@ void Writer::add_joint(const TreeJoint& joint) {
     throw InputError(joint.where, fmt::format("plant drake: '{}' is a ball joint; not available with Drake, whose ball "
                                               "joints have three angles",
                                               joint.name));
-  const bool frozen = std::any_of(scene_.objects().begin(), scene_.objects().end(),
-                                  [&](const auto& object) { return object.model == joint.model && object.frozen; });
+  const bool frozen = std::any_of(scene_.objects().begin(), scene_.objects().end(), [&](const scene::Object& object) {
+    return object.frozen && next_v_ >= object.first_v && next_v_ < object.first_v + object.nv;
+  });
   line(fmt::format("joint {} {} {} {}{}", joint.child_group, joint.parent_group,
                    joint.kind == JointKind::kFree ? "free" : "axes", frozen ? 1 : 0, hex(joint.X_GJ)));
   const auto robot = std::find_if(scene_.robots().begin(), scene_.robots().end(),
@@ -219,10 +220,9 @@ void Writer::add_geometries() {
 
 bool Writer::stays(int geometry) const {
   const int body = out_.body_of[to_size(geometry)];
-  const int model = tree_.bodies[to_size(body)].model;
-  return group_of_[to_size(body)] == 0 ||
-         std::any_of(scene_.objects().begin(), scene_.objects().end(),
-                     [&](const auto& object) { return object.model == model && object.frozen; });
+  const scene::Object* const object = scene_.object_of(body);
+  const bool is_carried = object != nullptr && object->is_base && scene_.model().columns(body).size() > 6;
+  return group_of_[to_size(body)] == 0 || (object != nullptr && object->frozen && !is_carried);
 }
 
 void Writer::add_pairs() {

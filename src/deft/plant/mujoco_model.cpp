@@ -53,11 +53,9 @@ class Builder {
   }
 
  private:
-  const scene::Robot* robot_of(int model) const;
-  int object_of(int model) const;
-  bool is_frozen(const TreeJoint& joint) const {
-    return object_of(joint.model) >= 0 && scene_.objects()[object_of(joint.model)].frozen;
-  }
+  const scene::Robot* robot_of(int j) const;
+  int object_of(int j) const;
+  bool is_frozen(int j) const { return object_of(j) >= 0 && scene_.objects()[object_of(j)].frozen; }
   void prepare();
   void set_options();
   void add_bodies();
@@ -92,16 +90,20 @@ class Builder {
   std::vector<mjsBody*> bodies_;           // per group
 };
 
-const scene::Robot* Builder::robot_of(int model) const {
+/// The robot that a joint is of, null for one of an object.
+const scene::Robot* Builder::robot_of(int j) const {
+  const int v = out_.joints[to_size(j)].v;
   for (const scene::Robot& robot : scene_.robots())
-    if (robot.model == model) return &robot;
+    if (v >= robot.first_v && v < robot.first_v + robot.nv) return &robot;
   return nullptr;
 }
 
-int Builder::object_of(int model) const {
+/// The object that a joint is of, -1 for one of a robot.
+int Builder::object_of(int j) const {
+  const int v = out_.joints[to_size(j)].v;
   const auto objects = scene_.objects();
   for (std::size_t k = 0; k < objects.size(); ++k)
-    if (objects[k].model == model) return static_cast<int>(k);
+    if (v >= objects[k].first_v && v < objects[k].first_v + objects[k].nv) return static_cast<int>(k);
   return -1;
 }
 
@@ -111,7 +113,7 @@ void Builder::prepare() {
   out_.joint_damping = inner_loop_damping(scene_, options_);
   // Robots compensate all that their joints carry; gravcomp would do it for their own links alone.
   for (const scene::Object& object : scene_.objects())
-    for (const int body : scene_.model().models()[object.model].bodies)
+    for (const int body : object.bodies)
       for (const int v : scene_.model().columns(body))
         out_.weight_is_applied |= v < object.first_v || v >= object.first_v + object.nv;
   out_.weight_is_applied &= !scene_.settings().step.robot_gravity && !scene_.spec().gravity_W.isZero(0);
@@ -159,7 +161,7 @@ mjsBody* Builder::add_group(int group, std::vector<mjsBody*>& done) {
   const TreeJoint& joint = tree_.joints[j];
   const auto parent = to_size(joint.parent_group);
   mjsBody* const parent_body = add_group(joint.parent_group, done);
-  const bool frozen = is_frozen(joint);
+  const bool frozen = is_frozen(j);
   if (frozen && stays_[parent] == 0)
     throw InputError(joint.where,
                      fmt::format("plant mujoco: '{}' is frozen on a body that moves; not available", body_name(group)));
@@ -191,7 +193,7 @@ mjsBody* Builder::add_group(int group, std::vector<mjsBody*>& done) {
   set_pose(X_GM_[g].inverse() * principal.X_GI, body->ipos, body->iquat);
   Eigen::Map<Vector3d>(body->inertia) = principal.moments;
   if (!principal.note.empty()) out_.notes.push_back(fmt::format("body '{}': {}", body_name(group), principal.note));
-  const scene::Robot* const robot = robot_of(joint.model);
+  const scene::Robot* const robot = robot_of(j);
   if (robot != nullptr && !scene_.settings().step.robot_gravity && !out_.weight_is_applied) body->gravcomp = 1;
   add_joint(j, body);
   return body;
@@ -200,7 +202,7 @@ mjsBody* Builder::add_group(int group, std::vector<mjsBody*>& done) {
 void Builder::add_joint(int j, mjsBody* body) {
   const TreeJoint& joint = tree_.joints[j];
   const MujocoJoint& place = out_.joints[j];
-  const int object = object_of(joint.model);
+  const int object = object_of(j);
   const bool limits = scene_.settings().step.joint_limits;
   if (joint.kind != JointKind::kAxes) {
     mjsJoint* const added =
@@ -233,7 +235,7 @@ void Builder::add_joint(int j, mjsBody* body) {
       added->springref = spring.offset;
     }
     if (object >= 0) added->damping[0] = gamma_(object);
-    const scene::Robot* const robot = robot_of(joint.model);
+    const scene::Robot* const robot = robot_of(j);
     if (robot == nullptr) continue;
     const int command = robot->command_of(place.v + i);
     if (command >= 0) added->damping[0] = out_.joint_damping(robot->first_u + command);
@@ -299,7 +301,7 @@ void Builder::add_pair(int a, int b) {
 
 void Builder::add_actuators() {
   for (std::size_t j = 0; j < tree_.joints.size(); ++j) {
-    const scene::Robot* const robot = robot_of(tree_.joints[j].model);
+    const scene::Robot* const robot = robot_of(static_cast<int>(j));
     if (robot == nullptr) continue;
     for (int i = 0; i < out_.joints[j].n; ++i) {
       const int axis = robot->command_of(out_.joints[j].v + i);
@@ -364,7 +366,7 @@ void Builder::find_coordinates() {
   const mjModel& model = *out_.model;
   for (std::size_t j = 0; j < tree_.joints.size(); ++j) {
     MujocoJoint& place = out_.joints[j];
-    if (is_frozen(tree_.joints[j]) || (place.kind == JointKind::kAxes && place.n == 0)) continue;
+    if (is_frozen(static_cast<int>(j)) || (place.kind == JointKind::kAxes && place.n == 0)) continue;
     const int found = id(mjOBJ_JOINT, joint_name(static_cast<int>(j), 0));
     place.mj_q = model.jnt_qposadr[found];
     place.mj_v = model.jnt_dofadr[found];
@@ -385,9 +387,9 @@ void Builder::find_coordinates() {
 /// else empty.
 VectorXd Builder::constant_diagonal(int j) const {
   const TreeJoint& joint = tree_.joints[j];
-  const scene::Object& object = scene_.objects()[object_of(joint.model)];
+  const scene::Object& object = scene_.objects()[object_of(j)];
   const MujocoJoint& place = out_.joints[j];
-  if (joint.kind == JointKind::kFree && object.nv == 6) {
+  if (joint.kind == JointKind::kFree && object.nv == 6 && !object.is_base) {
     const PrincipalInertia& inertia = inertia_[joint.child_group];
     VectorXd diagonal(6);
     diagonal << Vector3d::Constant(inertia.mass), inertia.moments;
@@ -406,7 +408,7 @@ void Builder::set_object_damping() {
   std::vector<double> applied(model.nv, 0.0);
   bool any = false;
   for (std::size_t j = 0; j < tree_.joints.size(); ++j) {
-    const int object = object_of(tree_.joints[j].model);
+    const int object = object_of(static_cast<int>(j));
     const MujocoJoint& place = out_.joints[j];
     if (object < 0 || place.mj_v < 0) continue;
     const double gamma = gamma_(object);

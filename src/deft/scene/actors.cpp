@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "deft/core/index.hpp"
 #include "deft/math/block_parts.hpp"
 #include "deft/math/dense.hpp"
 #include "deft/scene/configuration.hpp"
@@ -141,25 +142,20 @@ Eigen::VectorXd resolve_limit(std::string_view key, const JointValues& stated,
   return limit;
 }
 
-/// Whether every joint of a model can be actuated; an error says why not.
+/// Whether the joints of a model can be actuated; an error says why not.
 bool can_be_robot(const multibody::Model& model, int index, const RobotSpec& spec, Diagnostics& diagnostics) {
   const multibody::ModelInfo& info = model.models()[index];
-  if (info.floating_base) {
-    diagnostics.error(
-        spec.where,
-        fmt::format("robot '{}' floats: weld its base (add_weld), every joint of a robot is actuated", info.name));
-    return false;
-  }
-  if (info.nq != info.nv) {
+  const JointRange joints = joint_range(info);
+  if (joints.nq != joints.nv) {
     diagnostics.error(
         spec.where, fmt::format("robot '{}' has a ball joint; robots have joints of one degree of freedom", info.name));
     return false;
   }
-  if (info.nv == 0) diagnostics.error(spec.where, fmt::format("robot '{}' has no movable joint", info.name));
-  const bool all_follow = info.nv > 0 && commanded_joints(model, index).empty();
+  if (joints.nv == 0) diagnostics.error(spec.where, fmt::format("robot '{}' has no movable joint", info.name));
+  const bool all_follow = joints.nv > 0 && commanded_joints(model, index).empty();
   if (all_follow)
     diagnostics.error(spec.where, fmt::format("robot '{}': every joint follows another or is held", info.name));
-  return !all_follow;
+  return joints.nv > 0 && !all_follow;
 }
 
 /// Whether objects have blocks of Q that a coupling can be added to.
@@ -171,12 +167,13 @@ bool couples_objects(const StepSettings& step) {
 Robot make_robot(const RobotSpec& spec, int index, const StepSettings& step, const multibody::Model& model,
                  Diagnostics& diagnostics) {
   const multibody::ModelInfo& info = model.models()[index];
+  const JointRange joints = joint_range(info);
   Robot robot;
   robot.name = info.name;
   robot.model = index;
-  robot.first_q = info.first_q;
-  robot.first_v = info.first_v;
-  robot.nv = info.nv;
+  robot.first_q = joints.first_q;
+  robot.first_v = joints.first_v;
+  robot.nv = joints.nv;
   robot.joints = commanded_joints(model, index);
   robot.nu = static_cast<int>(robot.joints.size());
   robot.drive = spec.drive;
@@ -215,14 +212,45 @@ std::vector<Robot> make_robots(const WorldSpec& spec, const StepSettings& step, 
   return robots;
 }
 
-/// All movable models that are no robots, with what the scene says of them.
+/// The k-th free body of a robot's model, with all that it carries.
+Object make_free_object(const multibody::Model& model, int index, int k) {
+  const multibody::ModelInfo& info = model.models()[index];
+  const JointRange joints = joint_range(info);
+  Object object{.model = index, .first_q = info.first_q + 7 * k, .nq = 7, .first_v = info.first_v + 6 * k, .nv = 6};
+  const std::string& first = model.coordinates()[to_size(object.first_q)].name;
+  object.name = first.substr(0, first.rfind('/'));
+  object.floating = true;
+  for (const int body : info.bodies) {
+    const auto columns = model.columns(body);
+    if (columns.empty() || columns.front() != object.first_v) continue;
+    object.bodies.push_back(body);
+    object.mass += model.bodies()[to_size(body)].mass;
+    object.is_base |= columns.back() >= joints.first_v;
+  }
+  return object;
+}
+
+/// All movable models that are no robots and the free bodies of those that are, with what the scene says of them.
 std::vector<Object> make_objects(const WorldSpec& spec, const multibody::Model& model,
                                  const std::vector<char>& is_robot, Diagnostics& diagnostics) {
   std::vector<Object> objects;
   for (std::size_t i = 0; i < model.models().size(); ++i) {
     const multibody::ModelInfo& info = model.models()[i];
-    if (is_robot[i] || info.nv == 0) continue;
-    objects.push_back({info.name, static_cast<int>(i), info.first_q, info.nq, info.first_v, info.nv, info.mass, false});
+    const auto index = static_cast<int>(i);
+    if (is_robot[i]) {
+      for (std::size_t k = 0; k < info.free_bases.size(); ++k)
+        objects.push_back(make_free_object(model, index, static_cast<int>(k)));
+    } else if (info.nv > 0) {
+      objects.push_back({.name = info.name,
+                         .model = index,
+                         .first_q = info.first_q,
+                         .nq = info.nq,
+                         .first_v = info.first_v,
+                         .nv = info.nv,
+                         .mass = info.mass,
+                         .floating = info.floating_base(),
+                         .bodies = info.bodies});
+    }
   }
   for (const ObjectSpec& stated : spec.objects) {
     const auto found =
@@ -233,9 +261,12 @@ std::vector<Object> make_objects(const WorldSpec& spec, const multibody::Model& 
     }
     const int index = find_model(model, stated.name);
     if (index < 0) {
+      std::vector<std::string> names = model_names(model);
+      for (const Object& object : objects)
+        if (is_robot[to_size(object.model)]) names.push_back(object.name);
       diagnostics.error(stated.where, fmt::format("objects: there is no model '{}'{}", stated.name,
-                                                  did_you_mean(stated.name, model_names(model))));
-    } else if (is_robot[index]) {
+                                                  did_you_mean(stated.name, names)));
+    } else if (is_robot[to_size(index)]) {
       diagnostics.error(stated.where, fmt::format("'{}' is listed both as robot and as object", stated.name));
     } else {
       diagnostics.warning(stated.where, fmt::format("object '{}' cannot move: it is welded to the world", stated.name));
@@ -327,7 +358,7 @@ void check_inertia(const WorldSpec& spec, const multibody::Model& model, const E
   std::vector<const Object*> object_of(model.nv(), nullptr);
   for (const Object& object : objects) std::fill_n(object_of.begin() + object.first_v, object.nv, &object);
   for (const Object& object : objects) {
-    for (int body : model.models()[object.model].bodies) {
+    for (int body : object.bodies) {
       for (int v : model.columns(body)) {
         const Object* const other = object_of[v];
         if (other != nullptr && other->model != object.model) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "deft/scene/configuration.hpp"
 #include "deft/scene/friction_table.hpp"
 
 namespace deft::scene {
@@ -80,6 +81,18 @@ class FileRules {
   std::vector<const multibody::GeometrySpec*> geometries_;
 };
 
+/// Whether a free body of a model comes without joints: not of the robot, an object beside it.
+bool is_brought_along(const multibody::Model& model, int body) {
+  const auto columns = model.columns(body);
+  const multibody::ModelInfo& info = model.models()[model.bodies()[body].model];
+  const JointRange joints = joint_range(info);
+  if (columns.empty() || columns.front() >= joints.first_v) return false;
+  return std::none_of(info.bodies.begin(), info.bodies.end(), [&](int other) {
+    const auto others = model.columns(other);
+    return !others.empty() && others.front() == columns.front() && others.back() >= joints.first_v;
+  });
+}
+
 /// The body that a model's file calls so: a link, or its worldbody; −1 if there is none.
 int body_of(const multibody::ModelSpec& spec, const std::string& link, const multibody::Model& model) {
   return model.find_body(spec.name + "/" + (link == "world" ? "worldbody" : link));
@@ -95,10 +108,11 @@ std::vector<unsigned char> allowed_pairs(const WorldSpec& spec, const multibody:
   std::vector<unsigned char> bodies_allowed(nb * nb, 1);
   const auto forbid = [&](int a, int b) { bodies_allowed[a * nb + b] = bodies_allowed[b * nb + a] = 0; };
 
-  std::vector<char> keeps_to_itself(model.models().size(), 0);
+  std::vector<char> keeps_to_its_model(nb, 0);
   for (const RobotSpec& robot : spec.robots) {
-    for (std::size_t m = 0; m < model.models().size(); ++m) {
-      if (model.models()[m].name == robot.name && !robot.self_collision) keeps_to_itself[m] = 1;
+    for (const multibody::ModelInfo& info : model.models()) {
+      if (info.name != robot.name || robot.self_collision) continue;
+      for (const int body : info.bodies) keeps_to_its_model[body] = !is_brought_along(model, body);
     }
   }
   std::map<int, std::vector<int>> groups;
@@ -107,7 +121,7 @@ std::vector<unsigned char> allowed_pairs(const WorldSpec& spec, const multibody:
     for (std::size_t b = a; b < nb; ++b) {
       const bool same_group = bodies[a].weld_group == bodies[b].weld_group;
       const bool same_robot =
-          bodies[a].model >= 0 && bodies[a].model == bodies[b].model && keeps_to_itself[bodies[a].model];
+          bodies[a].model == bodies[b].model && keeps_to_its_model[a] != 0 && keeps_to_its_model[b] != 0;
       if (same_group || same_robot) forbid(static_cast<int>(a), static_cast<int>(b));
     }
     // Bodies joined by one joint, with what is welded to them; the world itself is not a neighbour.

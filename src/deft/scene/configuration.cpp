@@ -11,12 +11,14 @@
 namespace deft::scene {
 namespace {
 
-/// Offset of a coordinate inside its model's slice, by "joint_1" or "model/joint_1"; −1 if there is none.
+/// Offset of a coordinate inside its model's slice, by "joint_1" or "model/joint_1"; −1 if there is none. What is meant
+/// by "arm/x" in a model "arm" is its joint "arm/x", if it has one.
 template <typename Infos>
 int find_in_slice(const Infos& infos, int first, int count, const std::string& model_name, const std::string& name) {
-  const std::string full = name.rfind(model_name + "/", 0) == 0 ? name : model_name + "/" + name;
-  for (int i = 0; i < count; ++i) {
-    if (infos[first + i].name == full) return i;
+  for (const std::string& full : {model_name + "/" + name, name}) {
+    for (int i = 0; i < count; ++i) {
+      if (infos[first + i].name == full) return i;
+    }
   }
   return -1;
 }
@@ -81,7 +83,7 @@ void keep_couplings(const ConfigurationSpec& configuration, const multibody::Mod
 void apply_model(const ModelConfiguration& values, const multibody::Model& model, const multibody::ModelInfo& info,
                  Eigen::VectorXd& q, std::vector<char>& stated, Diagnostics& diagnostics) {
   const auto coordinates = model.coordinates();
-  const int free = info.floating_base ? 7 : 0;
+  const int free = 7 * static_cast<int>(info.free_bases.size());
   if (values.joints.all) q.segment(info.first_q + free, info.nq - free).setConstant(*values.joints.all);
   if (!values.joints.list.empty()) {
     // A list gives either the whole slice, or the joints without the free base.
@@ -121,24 +123,58 @@ void apply_model(const ModelConfiguration& values, const multibody::Model& model
     if (set_free_body(model, info.name + "/" + link, pose.first, pose.second, q)) continue;
     bool own_link = false;
     for (int body : info.bodies) own_link = own_link || model.bodies()[body].link == link;
-    const bool done = own_link && info.floating_base && set_free_body(model, info.name, pose.first, pose.second, q);
+    const bool done = own_link && info.floating_base() && set_free_body(model, info.name, pose.first, pose.second, q);
     if (!done) diagnostics.error(values.where, fmt::format("'{}::{}' is not a free body", info.name, link));
   }
 }
 
+/// A free body that is named apart from the rest of its model: its pose, or its seven numbers.
+/// @returns false if there is none of this name.
+bool apply_free_body(const std::string& name, const ModelConfiguration& values, const multibody::Model& model,
+                     Eigen::VectorXd& q, Diagnostics& diagnostics) {
+  const auto coordinates = model.coordinates();
+  const auto first =
+      std::find_if(coordinates.begin(), coordinates.end(), [&](const auto& c) { return c.name == name + "/qw"; });
+  if (coordinates.end() - first < 7 || first[4].name != name + "/x") return false;
+  const auto at = static_cast<int>(first - coordinates.begin());
+  if (values.joints.all || (!values.joints.list.empty() && values.joints.list.size() != 7))
+    diagnostics.error(values.where, fmt::format("'{}' is a free body: give a position and a rotation, or qw, qx, qy, "
+                                                "qz, x, y, z",
+                                                name));
+  else
+    std::copy(values.joints.list.begin(), values.joints.list.end(), q.begin() + at);
+  set_free_body(model, name, values.position, values.rotation, q);
+  for (const auto& [coordinate, value] : values.joints.by_name) {
+    const int i = find_in_slice(coordinates, at, 7, name, coordinate);
+    if (i >= 0)
+      q(at + i) = value;
+    else
+      diagnostics.error(values.where,
+                        fmt::format("'{}' has no coordinate '{}'{}", name, coordinate,
+                                    did_you_mean(coordinate, slice_names(coordinates, at, 7, name.size() + 1))));
+  }
+  return true;
+}
+
 }  // namespace
 
+JointRange joint_range(const multibody::ModelInfo& info) {
+  const int bases = static_cast<int>(info.free_bases.size());
+  return {info.first_q + 7 * bases, info.nq - 7 * bases, info.first_v + 6 * bases, info.nv - 6 * bases};
+}
+
 std::vector<int> commanded_joints(const multibody::Model& model, int index) {
-  const multibody::ModelInfo& info = model.models()[index];
+  const JointRange range = joint_range(model.models()[index]);
   std::vector<int> joints;
-  for (int i = 0; i < info.nv; ++i) joints.push_back(i);
-  for (const multibody::Coupling& coupling : model.couplings()) std::erase(joints, coupling.v - info.first_v);
+  for (int i = 0; i < range.nv; ++i) joints.push_back(i);
+  for (const multibody::Coupling& coupling : model.couplings()) std::erase(joints, coupling.v - range.first_v);
   return joints;
 }
 
 Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody::Model& model, int index,
                                      Eigen::VectorXd base, const std::string& what, Diagnostics& diagnostics) {
   const multibody::ModelInfo& info = model.models()[index];
+  const JointRange range = joint_range(info);
   const auto velocities = model.velocities();
   const std::vector<int> joints = commanded_joints(model, index);
   if (values.all) base.setConstant(*values.all);
@@ -151,12 +187,12 @@ Eigen::VectorXd resolve_joint_values(const JointValues& values, const multibody:
     }
   }
   for (const auto& [name, value] : values.by_name) {
-    const int i = find_in_slice(velocities, info.first_v, info.nv, info.name, name);
+    const int i = find_in_slice(velocities, range.first_v, range.nv, info.name, name);
     if (i < 0) {
       diagnostics.error(
           values.where,
           fmt::format("{}: '{}' has no joint '{}'{}", what, info.name, name,
-                      did_you_mean(name, slice_names(velocities, info.first_v, info.nv, info.name.size() + 1))));
+                      did_you_mean(name, slice_names(velocities, range.first_v, range.nv, info.name.size() + 1))));
       continue;
     }
     const auto place = std::find(joints.begin(), joints.end(), i);
@@ -177,6 +213,7 @@ Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const
   for (const auto& [name, values] : configuration.models) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end()) {
+      if (apply_free_body(name, values, model, q, diagnostics)) continue;
       diagnostics.error(values.where, fmt::format("configuration '{}': there is no model '{}'{}", configuration.name,
                                                   name, did_you_mean(name, names)));
     } else {
@@ -199,7 +236,7 @@ Eigen::VectorXd make_velocity(const ConfigurationSpec& configuration, const mult
       diagnostics.error(
           found->second.where,
           fmt::format("velocity of '{}': {} finite numbers expected ({}), got {}", info.name, info.nv,
-                      info.floating_base ? "[ω_W, v_W], then joint rates" : "joint rates", velocity.size()));
+                      info.floating_base() ? "[ω_W, v_W], then joint rates" : "joint rates", velocity.size()));
     } else {
       v.segment(info.first_v, info.nv) = velocity;
     }

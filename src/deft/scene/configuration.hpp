@@ -11,7 +11,12 @@
 
 namespace deft::scene {
 
-/// The joints of model `index` that can be commanded: its velocities that follow no other, as offsets 0 … nv − 1.
+/// The joints of a model: its coordinates and velocities without those of its free bodies, which come before them.
+struct JointRange { int first_q = 0, nq = 0, first_v = 0, nv = 0; };
+JointRange joint_range(const multibody::ModelInfo& info);
+
+/// The joints of model `index` that can be commanded: its velocities that follow no other and are of no free body, as
+/// offsets from JointRange::first_v.
 std::vector<int> commanded_joints(const multibody::Model& model, int index);
 
 /// One value per commanded joint of model `index` (one-axis joints only); what is not given keeps its entry of `base`.

@@ -232,6 +232,13 @@ int Scene::nv() const { return model().nv(); }
 int Scene::nu() const { return static_cast<int>(impl_->actuated.size()); }
 std::span<const Robot> Scene::robots() const { return impl_->robots; }
 std::span<const Object> Scene::objects() const { return impl_->objects; }
+const Object* Scene::object_of(int body) const {
+  const auto has = [body](const Object& o) {
+    return std::find(o.bodies.begin(), o.bodies.end(), body) != o.bodies.end();
+  };
+  const auto found = std::find_if(impl_->objects.begin(), impl_->objects.end(), has);
+  return found == impl_->objects.end() ? nullptr : &*found;
+}
 std::span<const JointSpring> Scene::springs() const { return impl_->springs; }
 std::span<const int> Scene::actuated() const { return impl_->actuated; }
 std::span<const int> Scene::command_coordinates() const { return impl_->command_coordinates; }

@@ -23,12 +23,13 @@ namespace deft::scene {
 
 class ControlTable;
 
-/// An actuated model: impedance-controlled joints, or joints driven by forces.
+/// An actuated model: impedance-controlled joints, or joints driven by forces. Bodies of the model that nothing holds
+/// are objects: its own base, if it floats, and others that its file brings.
 struct Robot {
   std::string name;                      // of the model
   int model = -1;                        // index in multibody::Model::models()
   Drive drive = Drive::kPosition;        // force: commands are joint forces [N, N·m], and there are no springs
-  int first_q = 0, first_v = 0, nv = 0;  // its joints are consecutive in q and in v
+  int first_q = 0, first_v = 0, nv = 0;  // its joints are consecutive in q and in v; without a base that floats
   int first_u = 0, nu = 0;               // its commands are consecutive in u, in the order of the joints
   std::vector<int> joints;               // of each command, 0 … nv − 1; joints that follow others have none
   Eigen::VectorXd stiffness;             // [N/m, N·m/rad], size nu; 0: none (driven by forces, or none stated in model
@@ -57,13 +58,16 @@ struct CommandShare {
   int command = -1;  // 0 … nu − 1; −1: of an object, or a joint that is held
   double ratio = 0;  // of the joint's displacement to that of the command's joint
 };
-/// A movable model that no robot actuates.
+/// A movable model that is no robot; or of a robot's model what moves freely: its base, or a body beside it.
 struct Object {
-  std::string name;                                 // of the model
+  std::string name;                                 // of the model, or as the free body's coordinates say: "hand/die"
   int model = -1;                                   // index in multibody::Model::models()
   int first_q = 0, nq = 0, first_v = 0, nv = 0;     // its coordinates are consecutive in q, and its velocities in v
   double mass = 0;                                  // [kg], of all its bodies
   bool frozen = false;                              // does not move: δ_u = 0
+  bool floating = false;                            // its first coordinates are the pose of a free body
+  bool is_base = false;                             // of a robot, whose joints it carries
+  std::vector<int> bodies{};                        // of the model, that move with it: a base carries its robot's
   std::optional<LimitSurfaceSpec> limit_surface{};  // friction of its support
   std::optional<double> damping{};                  // γ [1/s] of the force −γ M v, if step.object_damping states it
 };
@@ -145,6 +149,7 @@ class Scene {
   int nu() const;                                            // size of a command u: the robots' joints
   std::span<const Robot> robots() const;                     // in the order in which their models are declared
   std::span<const Object> objects() const;                   // likewise
+  const Object* object_of(int body) const;                   // the one that a body belongs to; null: none
   std::span<const JointSpring> springs() const;              // of couplings, and passive ones of joints that can move
   std::span<const int> actuated() const;                     // velocity index of each command, size nu
   std::span<const int> command_coordinates() const;          // index in q of each command, size nu

@@ -100,8 +100,8 @@ std::vector<Wrench> resolve_wrenches(std::span<const WrenchSpec> specs, const mu
       continue;
     }
     const auto cols = model.columns(body);
-    const auto frozen = std::find_if(objects.begin(), objects.end(), [&](const Object& o) {
-      return o.frozen && o.model == model.bodies()[body].model;
+    const auto frozen = std::find_if(objects.begin(), objects.end(), [body](const Object& o) {
+      return o.frozen && std::find(o.bodies.begin(), o.bodies.end(), body) != o.bodies.end();
     });
     if (cols.empty()) diagnostics.error(spec.where, fmt::format("wrenches: body '{}' cannot move", spec.body));
     if (frozen != objects.end())

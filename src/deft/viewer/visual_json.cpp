@@ -134,13 +134,12 @@ std::string geometries(const std::vector<multibody::GeometrySpec>& specs) {
   return out + "]";
 }
 
-std::string role(const Scene& scene, const multibody::BodyInfo& body) {
+std::string role(const Scene& scene, int index) {
+  const multibody::BodyInfo& body = scene.model().bodies()[index];
   if (body.model < 0) return "world";
   if (body.weld_group == 0) return "fixed";
-  for (const Robot& robot : scene.robots()) {
-    if (robot.model == body.model) return "robot";
-  }
-  return "object";
+  const Object* const object = scene.object_of(index);
+  return object != nullptr && !object->is_base ? "object" : "robot";
 }
 
 const multibody::LinkSpec* find_link(const WorldSpec& spec, const multibody::BodyInfo& body) {
@@ -194,7 +193,7 @@ std::string bodies(const Scene& scene) {
     const multibody::BodyInfo& body = scene.model().bodies()[i];
     const multibody::LinkSpec* link = find_link(scene.spec(), body);
     out += fmt::format(R"({}{{"name":{},"role":"{}","visuals":{},"collisions":{}{}}})", out.size() > 1 ? "," : "",
-                       quote(body.name), role(scene, body), link ? geometries(link->visuals) : "[]",
+                       quote(body.name), role(scene, static_cast<int>(i)), link ? geometries(link->visuals) : "[]",
                        link ? geometries(link->collisions) : "[]", limit_surface(scene, body, state.X_WB()[i]));
   }
   return out + "]";

@@ -40,7 +40,7 @@ void check_settings(const scene::Scene& scene) {
   for (const scene::Object& object : scene.objects())
     if (object.frozen) refuse(scene, fmt::format("has no frozen objects; give '{}' joint: fixed", object.name));
   for (const multibody::ModelInfo& model : scene.model().models()) {
-    if (model.nv == 0 || (model.floating_base && model.nv == 6)) continue;
+    if (model.nv == 0 || (model.floating_base() && model.nv == 6)) continue;
     refuse(scene,
            fmt::format("moves free bodies only; '{}' has joints (valid: joint: free, joint: fixed)", model.name));
   }

@@ -237,6 +237,9 @@ std::vector<std::string> SceneReading::model_names() const {
   for (const std::string& name : unreadable) {
     if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(name);
   }
+  for (const scene::ModelNames& part : names) {
+    if (std::find(all.begin(), all.end(), part.name) == all.end()) all.push_back(part.name);
+  }
   return all;
 }
 

@@ -39,16 +39,31 @@ std::span<const std::string> certain_names(const SceneReading& scene, const std:
   return certain ? std::span<const std::string>(names) : std::span<const std::string>();
 }
 
-/// `stiffness`, or `Kp` as published files say; every joint needs one.
+/// Of these joints those whose model file states no stiffness of a position drive.
+std::vector<std::string> without_drives(const SceneReading& scene, const std::string& robot,
+                                        std::span<const std::string> joints) {
+  std::vector<std::string> left(joints.begin(), joints.end());
+  for (const multibody::ModelSpec& model : scene.spec.world.models) {
+    if (model.name != robot) continue;
+    for (const multibody::JointSpec& joint : model.joints)
+      for (const multibody::JointAxisSpec& axis : joint.axes)
+        if (axis.stiffness > 0) std::erase(left, axis.coordinate);
+  }
+  return left;
+}
+
+/// `stiffness`, or `Kp` as published files say; every joint needs one, unless its model file states that of a drive.
 /// @param optional  whether the step model does without.
 scene::JointValues read_stiffness(const YamlNode& item, const std::string& robot, std::span<const std::string> joints,
-                                  bool optional, const YamlReader& read) {
+                                  bool optional, const SceneReading& scene) {
+  const YamlReader& read = scene.read;
+  const std::vector<std::string> needed = without_drives(scene, robot, joints);
   const YamlNode* Kp = item.find("Kp");
   const YamlNode* stiffness = item.find("stiffness");
   if (Kp != nullptr && stiffness != nullptr) read.error(*Kp, "give either stiffness or Kp, not both");
   if (stiffness == nullptr) stiffness = Kp;
   if (stiffness == nullptr) {
-    if (!optional)
+    if (!optional && (joints.empty() || !needed.empty()))
       read.error(item, item.find("admittance") != nullptr
                            ? fmt::format("robot '{}' has an admittance alone, which is for step.model: limit-surface; "
                                          "give 'stiffness' [N/m, N m/rad]",
@@ -60,7 +75,10 @@ scene::JointValues read_stiffness(const YamlNode& item, const std::string& robot
   }
   const auto values = read_joint_values(*stiffness, fmt::format("stiffness of '{}'", robot), read, kPositive, joints);
   if (!values) return {};
-  if (!joints.empty() && !values->by_name.empty() && values->by_name.size() < joints.size()) {
+  const bool is_complete = std::all_of(needed.begin(), needed.end(), [&](const std::string& joint) {
+    return values->by_name.contains(joint) || values->by_name.contains(robot + "/" + joint);
+  });
+  if (!joints.empty() && !values->by_name.empty() && !is_complete) {
     read.error(*stiffness, fmt::format("stiffness of '{}' leaves out some of its {} joints: {}", robot, joints.size(),
                                        fmt::join(joints, ", ")));
   }
@@ -85,7 +103,7 @@ void read_robot(const YamlNode& item, std::set<std::string>& seen, SceneReading&
         static_cast<scene::Drive>(read.word(*drive, fmt::format("drive of '{}'", *name), kDrives).value_or(0));
   const bool springless =
       robot.drive == scene::Drive::kForce || scene.spec.step.model == scene::ModelKind::kLimitSurface;
-  robot.stiffness = read_stiffness(item, *name, joints, springless, read);
+  robot.stiffness = read_stiffness(item, *name, joints, springless, scene);
   const auto read_limit = [&](const char* key, const NumberRange& range) -> scene::JointValues {
     const YamlNode* limit = item.find(key);
     if (limit == nullptr) return {};

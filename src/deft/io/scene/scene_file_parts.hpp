@@ -40,7 +40,8 @@ struct SceneReading {
   }
   /// The names of a model, nullptr if there is none.
   const scene::ModelNames* find_names(const std::string& model) const;
-  /// All models of the world, then the unreadable ones; for suggestions in messages.
+  /// All models of the world, then the unreadable ones, then free bodies with names of their own; for suggestions in
+  /// messages.
   std::vector<std::string> model_names() const;
   /// The file behind a name written in `node`; reports every path tried if there is none.
   std::optional<std::string> find_file(const YamlNode& node, std::string_view what);

@@ -21,7 +21,8 @@ bool names_joint(const std::string& name, const std::string& full) {
 /// Which velocities of `model` a configuration names: joints by name or all in a list; a position or rotation of its
 /// free base.
 std::vector<char> named_velocities(const scene::ModelConfiguration& target, const multibody::Model& model,
-                                   const scene::Object& object, bool floating) {
+                                   const scene::Object& object) {
+  const bool floating = object.floating;
   const auto velocities = model.velocities();
   std::vector<char> named(object.nv, 0);
   if (floating) {
@@ -32,7 +33,7 @@ std::vector<char> named_velocities(const scene::ModelConfiguration& target, cons
     const auto coordinates = model.coordinates();
     for (int i = object.first_q; i < object.first_q + object.nq; ++i) {
       const std::string& full = coordinates[i].name;
-      if (!names_joint(name, full)) continue;
+      if (!names_joint(name, full) && full != object.name + "/" + name) continue;
       bool found = false;
       for (int v = 0; v < object.nv; ++v) {
         if (velocities[object.first_v + v].q_index != i) continue;
@@ -63,12 +64,11 @@ double tolerance_of(const std::string& joint, const scene::GoalSpec& spec) {
 
 /// The velocities of an object in groups that lie between the same two of its parts: those of a free base, and those
 /// that move the same geometries. Ascending, as their first ones.
-std::vector<std::vector<int>> axes_between_parts(const scene::Scene& scene, const scene::Object& object,
-                                                 bool floating) {
+std::vector<std::vector<int>> axes_between_parts(const scene::Scene& scene, const scene::Object& object) {
   std::vector<std::vector<int>> groups, moved_by;
   const auto geometries = scene.collision_world().geometries();
   for (int v = object.first_v; v < object.first_v + object.nv; ++v) {
-    std::vector<int> moved{floating && v < object.first_v + 6 ? -1 : 0};  // a base is a group whatever it moves
+    std::vector<int> moved{object.floating && v < object.first_v + 6 ? -1 : 0};  // a base is a group whatever it moves
     for (std::size_t g = 0; g < geometries.size(); ++g) {
       const auto columns = scene.model().columns(geometries[g].body);
       if (std::find(columns.begin(), columns.end(), v) != columns.end()) moved.push_back(static_cast<int>(g));
@@ -82,6 +82,23 @@ std::vector<std::vector<int>> axes_between_parts(const scene::Scene& scene, cons
     groups[at].push_back(v);
   }
   return groups;
+}
+
+/// The object of this name, or the free body of an object that has coordinates under it.
+std::optional<scene::Object> find_object(const scene::Scene& scene, const std::string& name) {
+  const auto coordinates = scene.model().coordinates();
+  for (const scene::Object& object : scene.objects()) {
+    if (object.name == name) return object;
+    for (int i = object.first_q, v = object.first_v; i + 7 <= object.first_q + object.nq; i += 7, v += 6) {
+      if (coordinates[to_size(i)].name != name + "/qw" || coordinates[to_size(i) + 4].name != name + "/x") continue;
+      scene::Object part = object;
+      part.name = name;
+      part.floating = true;
+      part.first_q = i, part.nq = 7, part.first_v = v, part.nv = 6;
+      return part;
+    }
+  }
+  return std::nullopt;
 }
 
 /// The angle nearest to zero that is `angle` modulo 2π.
@@ -102,9 +119,8 @@ Goal::Goal(const scene::Scene& scene, const scene::GoalSpec& spec, bool wrap_ang
       unit_m_(std::max(spec.tolerance_position_m, kLeastTolerance)),
       q_(scene.goal_configuration(spec)) {
   for (const auto& [name, target] : spec.target.models) {
-    const auto object = std::find_if(scene.objects().begin(), scene.objects().end(),
-                                     [&name = name](const scene::Object& o) { return o.name == name; });
-    if (object == scene.objects().end()) {
+    const std::optional<scene::Object> object = find_object(scene, name);
+    if (!object) {
       std::string valid;
       for (const scene::Object& o : scene.objects()) valid += (valid.empty() ? "" : ", ") + o.name;
       throw InputError(target.where, fmt::format("goal {}: '{}' is not an object; a goal can name: {}",
@@ -114,8 +130,7 @@ Goal::Goal(const scene::Scene& scene, const scene::GoalSpec& spec, bool wrap_ang
       throw InputError(target.where,
                        fmt::format("goal {}: '{}' cannot move: it is frozen, or step.unactuated_mass_scale is 0",
                                    spec.target.name, name));
-    const bool floating = model_->models()[object->model].floating_base;
-    add_object(scene, *object, named_velocities(target, *model_, *object, floating), spec);
+    add_object(scene, *object, named_velocities(target, *model_, *object), spec);
   }
   require_joints(spec);
   if (rows_.empty())
@@ -147,9 +162,8 @@ void Goal::require_joints(const scene::GoalSpec& spec) const {
 void Goal::add_object(const scene::Scene& scene, const scene::Object& object, const std::vector<char>& named,
                       const scene::GoalSpec& spec) {
   const auto velocities = scene.model().velocities();
-  const bool floating = model_->models()[object.model].floating_base;
   std::vector<int> joints;
-  for (const std::vector<int>& axes : axes_between_parts(scene, object, floating)) {
+  for (const std::vector<int>& axes : axes_between_parts(scene, object)) {
     const auto translations = std::count_if(axes.begin(), axes.end(), [&](int v) { return velocities[v].unit == "m"; });
     std::vector<int> shifts, turns;
     for (const int v : axes) {
@@ -160,7 +174,7 @@ void Goal::add_object(const scene::Scene& scene, const scene::Object& object, co
         (velocities[v].unit == "m" ? shifts : turns).push_back(v);
     }
     add(Kind::kPosition, shifts, spec.tolerance_position_m);
-    if (turns.size() == 3 && floating && axes.front() == object.first_v)
+    if (turns.size() == 3 && object.floating && axes.front() == object.first_v)
       free_rotations_.push_back({size(), object.first_q});
     add(Kind::kRotation, turns, spec.tolerance_rotation_rad);
   }

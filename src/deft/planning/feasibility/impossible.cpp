@@ -89,9 +89,7 @@ class Prover {
     const int model = scene_.model().bodies()[to_size(body_of(geometry))].model;
     return fmt::format("goals.{}.{}", name_, scene_.model().models()[to_size(model)].name);
   }
-  bool is_free(const scene::Object& object) const {
-    return scene_.model().models()[to_size(object.model)].floating_base && object.nv == 6;
-  }
+  bool is_free(const scene::Object& object) const { return object.floating && object.nv == 6; }
   /// The object that moves, if there is only one.
   const scene::Object* only_object() const {
     const scene::Object* only = nullptr;
@@ -109,8 +107,9 @@ class Prover {
   Wanted want(int g) const {
     const multibody::Model& model = scene_.model();
     const auto columns = model.columns(body_of(g));
-    const int owner = model.bodies()[to_size(body_of(g))].model;
-    const bool free = model.models()[to_size(owner)].floating_base && columns.size() == 6;
+    const multibody::ModelInfo& owner = model.models()[to_size(model.bodies()[to_size(body_of(g))].model)];
+    const bool free =
+        columns.size() == 6 && columns.front() < owner.first_v + 6 * static_cast<int>(owner.free_bases.size());
     const Extent& own = extents_[to_size(g)];
     const RigidTransform& X_WB = there_.X_WB()[to_size(body_of(g))];
     Wanted wanted{.geometry = g, .ball = {X_WB * own.outer.centre, own.outer.radius}};
@@ -146,10 +145,8 @@ class Prover {
   /// Whether a body may move: joints carry it, and it is of no frozen object.
   bool moves(int body) const {
     if (body <= 0 || scene_.model().columns(body).empty()) return false;
-    const int model = scene_.model().bodies()[to_size(body)].model;
-    const auto objects = scene_.objects();
-    return std::none_of(objects.begin(), objects.end(),
-                        [model](const scene::Object& object) { return object.frozen && object.model == model; });
+    const scene::Object* const object = scene_.object_of(body);
+    return object == nullptr || !object->frozen;
   }
 
   /// Geometries that cannot move and may touch this one.
@@ -262,7 +259,7 @@ class Prover {
     const auto geometries = scene_.collision_world().geometries();
     for (std::size_t g = 0; g < geometries.size(); ++g) {
       if (geometries[g].body <= 0) continue;
-      const bool own = scene_.model().bodies()[to_size(geometries[g].body)].model == object.model;
+      const bool own = std::find(object.bodies.begin(), object.bodies.end(), geometries[g].body) != object.bodies.end();
       if (own && !scene_.model().columns(geometries[g].body).empty()) found.push_back(static_cast<int>(g));
     }
     return found;

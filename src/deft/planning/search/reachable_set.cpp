@@ -51,7 +51,7 @@ ReachableSetFinder::ReachableSetFinder(const scene::Scene& scene)
   std::vector<int> groups;
   for (const scene::Object& object : scene.objects()) {
     if (object.frozen) continue;
-    for (const int body : scene.model().models()[object.model].bodies) {
+    for (const int body : object.bodies) {
       const auto& info = bodies[body];
       if (info.weld_group == 0 || std::find(groups.begin(), groups.end(), info.weld_group) != groups.end()) continue;
       const auto& links = scene.spec().world.models[info.model].links;

@@ -1,5 +1,7 @@
 #include "deft/scene/description/world_names.hpp"
 
+#include <iterator>
+
 #include "deft/multibody/kinematic_tree.hpp"
 
 namespace deft::scene {
@@ -43,9 +45,17 @@ std::vector<ModelNames> list_names(const multibody::MultibodySpec& world, Diagno
     }
   }
   for (std::size_t m = 0; m < models.size(); ++m) {
-    models[m].u = models[m].v;
+    models[m].u.assign(models[m].v.begin() + 6 * std::ssize(models[m].free_links), models[m].v.end());
     for (const multibody::CouplingSpec& coupling : world.models[m].couplings)
       std::erase(models[m].u, coupling.follower);
+  }
+  // Free bodies that share their model with others have names of their own, too.
+  for (const multibody::TreeJoint& joint : tree.joints) {
+    if (joint.kind != JointKind::kFree || joint.name == tree.models[joint.model].name) continue;
+    ModelNames part{joint.name, {}, {}, {}, {joint.name.substr(joint.name.rfind('/') + 1)}};
+    append("", {"qw", "qx", "qy", "qz", "x", "y", "z"}, part.q);
+    append("", {"wx", "wy", "wz", "vx", "vy", "vz"}, part.v);
+    models.push_back(std::move(part));
   }
   return models;
 }

@@ -19,7 +19,8 @@ struct ModelNames {
   bool floating_base() const { return !free_links.empty(); }  // whether it has free links
 };
 
-/// The names of every model, declaration order. Errors of the world (loops, double welds, …) go to `diagnostics`; its
+/// The names of every model, declaration order, and after them of the free bodies that are named apart from their
+/// model ("hand/die"). Errors of the world (loops, double welds, …) go to `diagnostics`; its
 /// warnings do not, since building the scene gives them. @returns what can be known in spite of errors.
 std::vector<ModelNames> list_names(const multibody::MultibodySpec& world, Diagnostics& diagnostics);
 
