@@ -47,6 +47,15 @@ def test_a_robot_pushes_what_its_file_brings(deft, table):
     assert {b["name"] for b in again["bodies"]} >= {"table/table/die", "table/table/finger"}
 
 
+def test_drives_go_where_a_format_does_not_hold_them(deft, tmp_path):
+    (tmp_path / "table.xml").write_text(TABLE.replace(DIE, ""))
+    deft.json("new", "table.xml", "--out", "t.deft.yaml")
+    deft.run("export", "t.deft.yaml", "--to", "urdf", "--out", "urdf")
+    overlay = next((tmp_path / "urdf").glob("*.deft.yaml"))
+    assert "stiffness: [500, 500]" in overlay.read_text()
+    assert deft.json("check", overlay)["errors"] == []
+
+
 @pytest.mark.parametrize(
     ("key", "error"),
     [
@@ -81,12 +90,27 @@ def test_a_robot_that_floats_stands_on_its_legs(deft, beast):
     assert played["status"] == "Completed" and played["final_error"]["position_m"] < 1e-3
 
 
-def test_a_base_is_fixed_or_floats_as_one_likes(deft, beast, tmp_path):
+def test_names_are_quoted_where_yaml_asks_for_it(deft, table, tmp_path):
+    (tmp_path / "table.xml").write_text(TABLE.replace('name="die" pos', 'name="red die #1" pos'))
+    assert deft.json("new", "table.xml", "--out", "t.deft.yaml", "--goal", "lift 0.1")["steps"] == "Solved"
+    assert '"table/red die #1": {position' in (tmp_path / "t.deft.yaml").read_text()
+
+
+def test_goals_are_about_objects(deft, beast, tmp_path):
+    deft.json("new", "beast.xml", "--out", "b.deft.yaml")
+    with (tmp_path / "b.deft.yaml").open("a") as file:
+        file.write("goals: {there: {beast: {position: [1, 0, 0.2]}}}\n")
+    assert "'beast' is not an object" in deft.run("plan", "b.deft.yaml", code=2).stderr
+
+
+def test_a_base_is_fixed_or_floats_as_one_likes(deft, beast, table, tmp_path):
     deft.json("new", "beast.xml", "--base", "fixed", "--out", "b.deft.yaml")
     assert "add_weld" in (tmp_path / "b.deft.yaml").read_text()
     assert set(deft.json("sim", "b.deft.yaml", "--steps", 2, "--out", "run")["q"]) == {f"beast/{leg[0]}" for leg in LEGS}
     (tmp_path / "fixed.xml").write_text(BEAST.replace("FREE", ""))
     assert "cannot float" not in deft.run("new", "fixed.xml", "--base", "fixed", "--out", "f.deft.yaml").stderr
+    assert "fixed to the world by its file" in deft.run("new", "table.xml", "--base", "floating", "--out", "c.deft.yaml", code=2).stderr
+    assert deft.json("new", "allegro", "--base", "floating", "--out", "hand.deft.yaml")["hand"]
     assert "floating" in deft.run("new", "beast.xml", "--base", "loose", "--out", "c.deft.yaml", code=2).stderr
 
 

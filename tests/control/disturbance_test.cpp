@@ -169,5 +169,18 @@ TEST(Disturbance, TurnsBodiesAboutGravityAndSoftensSprings) {
   EXPECT_NEAR(soft.robots()[0].stiffness(0), d.stiffness_scale * scene.robots()[0].stiffness(0), 1e-9);
 }
 
+/// Whether the scene states the stiffness or the drive in the model's file.
+TEST(Disturbance, ScalesDrivesOfModelFiles) {
+  scene::SceneSpec spec = test::ball_and_finger();
+  spec.robots[0].stiffness = {};
+  for (multibody::JointAxisSpec& axis : spec.world.models[1].joints[0].axes) axis.stiffness = 250;
+  const scene::Scene scene = test::build(spec);
+  Disturbance d;
+  d.stiffness_scale = 1.1;
+  Diagnostics diagnostics;
+  const scene::Scene stiff = scene::Scene::build(disturbed(scene, d), diagnostics);
+  EXPECT_NEAR(stiff.robots()[0].stiffness(0), 275, 1e-9);
+}
+
 }  // namespace disturbance_test
 }  // namespace deft::control

@@ -132,17 +132,39 @@ TEST(FloatingRobot, FallsAsOne) {
   EXPECT_LT((result.q_next.tail(3) - q.tail(3)).norm(), 1e-9);
 }
 
+/// As an arm on a base that stands in the world, whatever the model.
 TEST(FloatingRobot, FrozenItsBaseStays) {
-  scene::SceneSpec spec = floating(kInfinity);
-  spec.objects = {{.name = "arm/base", .frozen = true}};
-  const scene::Scene scene = test::build(spec);
-  const auto step = make_step_model(scene);
-  StepResult result;
-  const VectorXd q = scene.initial_configuration();
-  step->step(q, VectorXd(VectorXd::Constant(3, 0.1)), result);
-  ASSERT_EQ(result.status, Status::kSolved);
-  EXPECT_EQ(result.q_next.head(7), q.head(7));
-  EXPECT_GT((result.q_next.tail(10).head(3) - q.tail(10).head(3)).norm(), 1e-3);
+  for (const scene::ModelKind kind :
+       {scene::ModelKind::kConvex, scene::ModelKind::kConvexSecondOrder, scene::ModelKind::kStewartTrinkle}) {
+    scene::SceneSpec spec = floating(kInfinity, kind), fixed = spec;
+    spec.objects = {{.name = "arm/base", .frozen = true}};
+    fixed.world.welds = {{.parent = "world", .child = "arm::base", .X_PC = pose({0.1, -0.2, 0.3}, {0.05, 0.02, 0.0})}};
+    const auto joints_after = [](const scene::SceneSpec& of) {
+      const scene::Scene scene = test::build(of);
+      const auto step = make_step_model(scene);
+      State state{.q = scene.initial_configuration()};
+      if (step->second_order()) state.v = VectorXd::Zero(scene.nv());
+      StepResult result;
+      step->step(state, VectorXd(VectorXd::Constant(3, 0.1)), result);
+      EXPECT_EQ(result.status, Status::kSolved);
+      if (scene.objects()[0].is_base) EXPECT_LT((result.q_next.head(7) - state.q.head(7)).norm(), 1e-14);
+      return VectorXd(result.q_next.segment(scene.robots()[0].first_q, 3));
+    };
+    const VectorXd joints = joints_after(spec);
+    EXPECT_LT((joints - joints_after(fixed)).norm(), 1e-8) << scene::to_string(kind);
+    EXPECT_GT(joints.norm(), 1e-4) << scene::to_string(kind);
+  }
+}
+
+TEST(FloatingRobot, VelocitiesNameTheFreeBodies) {
+  scene::SceneSpec spec = floating(kInfinity, scene::ModelKind::kConvexSecondOrder);
+  scene::ConfigurationSpec start{.name = "start"};
+  start.models["arm/die"].velocity = VectorXd::LinSpaced(6, 1, 6);
+  spec.configurations = {start};
+  spec.initial = "start";
+  EXPECT_EQ(test::build(spec).initial_velocity().segment(6, 6), VectorXd(VectorXd::LinSpaced(6, 1, 6)));
+  spec.configurations[0].models["arm/die"].velocity = VectorXd::LinSpaced(5, 1, 5);
+  EXPECT_NE(test::build_errors(spec).find("velocity of 'arm/die': 6 finite numbers expected"), std::string::npos);
 }
 
 TEST(FloatingRobotDerivative, FollowsDifferences) {

@@ -74,7 +74,8 @@ TEST(Model, GravityEnergyHasGravityAsItsSlope) {
     VectorXd moved;
     model.integrate(q, delta, moved);
     model.update(moved, k);
-    return model.gravity_energy(k, gravity, index);
+    const ModelInfo& info = model.models()[index];
+    return model.gravity_energy(k, gravity, {info.first_v, info.nv});
   };
   for (int index = 0; index < 2; ++index) {
     const ModelInfo& info = model.models()[index];

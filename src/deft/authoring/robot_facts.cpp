@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 
 #include "deft/authoring/object_places.hpp"
@@ -72,7 +73,8 @@ RobotFacts robot_facts(const Scene& scene, int index) {
     const std::span<const int> columns = model.columns(facts.tips[i]);
     std::vector<int> both;
     if (i == 0)
-      both.assign(columns.begin(), columns.end());
+      std::copy_if(columns.begin(), columns.end(), std::back_inserter(both),
+                   [&](int v) { return v >= robot.first_v; });  // not of a base that floats
     else
       std::set_intersection(shared.begin(), shared.end(), columns.begin(), columns.end(), std::back_inserter(both));
     shared = both;

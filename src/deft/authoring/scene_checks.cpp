@@ -133,7 +133,8 @@ void find_filtered_pairs(const Scene& scene, scene::SceneState& state, std::vect
     for (std::size_t b = a + 1; b < geometries.size(); ++b) {
       const int body_a = geometries[a].body, body_b = geometries[b].body;
       const int model_a = bodies[to_size(body_a)].model, model_b = bodies[to_size(body_b)].model;
-      if (model_a == model_b || !(is_object(body_a) || is_object(body_b)) ||
+      if ((model_a == model_b && scene.object_of(body_a) == scene.object_of(body_b)) ||
+          !(is_object(body_a) || is_object(body_b)) ||
           bodies[to_size(body_a)].weld_group == bodies[to_size(body_b)].weld_group)
         continue;
       if (world.may_touch(static_cast<int>(a), static_cast<int>(b)) || (is_half_space(a) && is_half_space(b))) continue;

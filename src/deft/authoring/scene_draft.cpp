@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 using scene::Scene;
 
 constexpr double kAboveGround = 0.02;  // [m] of the lowest part of a hand
+constexpr double kOverlap = 1e-3;      // [m] by which bodies may overlap at the start
 constexpr double kDrop = 0.1;          // [m] from which a robot that floats is let down to the ground
 
 /// Names of robots and what they stand for, below the folder of bundled scenes.
@@ -128,6 +130,14 @@ bool is_freed(const multibody::ModelSpec& model, const std::string& link) {
   });
 }
 
+/// @throws InputError for a base that is to float and is fixed by its file.
+bool is_to_float(const DraftRequest& request, const multibody::ModelSpec& model, const std::string& base) {
+  if (!request.base) return !base.empty() && is_freed(model, base);
+  if (*request.base == Base::kFloating && base.empty())
+    throw InputError(model.where, fmt::format("--base floating: '{}' is fixed to the world by its file", model.name));
+  return *request.base == Base::kFloating;
+}
+
 /// A file that is gone at the end.
 struct Draft {
   explicit Draft(const DraftRequest& request)
@@ -191,7 +201,8 @@ double lowest_of(const Scene& scene, const RobotFacts& facts, const Eigen::Vecto
 double payload_of(const Scene& scene) {
   const auto objects = scene.objects();
   if (objects.empty()) return 0;
-  return objects[std::min(to_size(first_placed(scene)), objects.size() - 1)].mass;
+  const auto first = to_size(first_placed(scene));
+  return objects[first < objects.size() ? first : 0].mass;
 }
 
 /// Free bodies of the robot's file that are no base of it stay where the file puts them.
@@ -206,7 +217,7 @@ std::vector<ObjectText> brought_objects(const Scene& scene, const Eigen::VectorX
 
 /// Lets the robot down to the ground with its joints as they start, and says what its base is called where nothing
 /// fixes it. @throws InputError if something does all the same.
-void let_float(const DraftRequest& request, SceneText& text) {
+void let_float(const DraftRequest& request, SceneText& text, Diagnostics& diagnostics) {
   SceneText loose = text;
   loose.robot.base.clear();
   const Scene scene = build(loose, request);
@@ -220,7 +231,12 @@ void let_float(const DraftRequest& request, SceneText& text) {
   RigidTransform X_WBase = text.robot.X_WBase;
   place(scene, index, X_WBase, q);
   scene::SceneState state = scene.make_state();
-  if (let_down(scene, state, index, true, q)) text.robot.X_WBase = place_of(scene, index, q);
+  const bool stands = let_down(scene, state, index, true, q);
+  if (stands) text.robot.X_WBase = place_of(scene, index, q);
+  scene.update(q, state);
+  if (!stands || gap_around(scene, state, index, kOverlap, false) < -kOverlap)
+    diagnostics.warning({request.out, 0, 0}, stands ? "the robot meets an object where it stands"
+                                                    : "the robot cannot be put on the ground: it starts in the air");
   text.robot.floating = base->name;
 }
 
@@ -277,8 +293,7 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
 
   // A hand is turned and raised first, and what floats stands on the ground; all else needs to know where the base is,
   // which is held for the time being.
-  const bool floats = !text.robot.base.empty() &&
-                      (request.base ? *request.base == Base::kFloating : is_freed(robot.model, text.robot.base));
+  const bool floats = is_to_float(request, robot.model, text.robot.base);
   Scene scene = build(text, request);
   RobotFacts facts = robot_facts(scene, 0);
   if (facts.tips.empty())
@@ -322,7 +337,7 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
   for (std::size_t k = 0; k < text.objects.size(); ++k)
     text.objects[k].X_WB = place_of(scene, first_placed(scene) + static_cast<int>(k), start.q);
   for (ObjectText& brought : brought_objects(scene, start.q)) text.objects.push_back(std::move(brought));
-  if (floats) let_float(request, text);
+  if (floats) let_float(request, text, diagnostics);
   if (!request.goal.empty()) {
     text.goal = request.goal;
     text.X_WGoal = goal.of(text.objects[0].X_WB);

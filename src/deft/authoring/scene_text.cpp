@@ -31,6 +31,8 @@ bool is_plain(const std::string& key) {
   });
 }
 
+std::string key(const std::string& name) { return is_plain(name) ? name : quote(name); }
+
 std::string pose(const RigidTransform& X) {
   return fmt::format("position: {}, quat_wxyz: {}", list(X.translation()), list(quat_wxyz_from_rotation(X.linear())));
 }
@@ -57,16 +59,16 @@ std::string start_lines(const SceneText& scene) {
   const bool has_base = !robot.floating.empty() && robot.floating == robot.name;
   std::string joints = has_base ? pose(robot.X_WBase) : "";
   for (const auto& [name, value] : robot.joints)
-    joints += fmt::format("{}{}: {}", joints.empty() ? "" : ", ", is_plain(name) ? name : quote(name), number(value));
+    joints += fmt::format("{}{}: {}", joints.empty() ? "" : ", ", key(name), number(value));
   std::string text =
       "configurations:\n  start:\n" +
       line(fmt::format("    {}: {{{}}}", robot.name, joints),
            has_base ? "its base [m]; joints in rad or m, inside the limits" : "rad or m, inside the limits");
   if (!robot.floating.empty() && !has_base)
-    text +=
-        line(fmt::format("    {}: {{{}}}", robot.floating, pose(robot.X_WBase)), "m, the robot's base, which floats");
+    text += line(fmt::format("    {}: {{{}}}", key(robot.floating), pose(robot.X_WBase)),
+                 "m, the robot's base, which floats");
   for (const ObjectText& object : scene.objects)
-    text += line(fmt::format("    {}: {{{}}}", object.name, pose(object.X_WB)),
+    text += line(fmt::format("    {}: {{{}}}", key(object.name), pose(object.X_WB)),
                  "m, its body's origin, and its orientation");
   return text + line("initial: start", "the configuration that everything starts from");
 }
@@ -97,13 +99,13 @@ std::string to_yaml(const SceneText& scene) {
                                  ? fmt::format("  - {{name: {}}}", robot.name)
                                  : fmt::format("  - {{name: {}, stiffness: {}}}", robot.name, list(robot.stiffness)),
                              robot.stiffness_comment);
-  text += line("gravity: [0, 0, -9.81]", "m/s²; robots carry their own weight");
+  text += line("gravity: [0, 0, -9.81]", "m/s²; joints of robots carry their own weight");
   text += line("friction: {default: 0.5}", "where neither side states a coefficient");
   text += line("step: {h: 0.1, contact_margin: 0.025}", "s; contacts nearer than the margin [m] are looked at");
   text += start_lines(scene);
   if (scene.X_WGoal && !scene.objects.empty())
     text += "goals:\n" + line(fmt::format("  goal: {{{}: {{{}}}, tolerance: {{position: 0.01, rotation: 0.1}}}}",
-                                          scene.objects[0].name, pose(*scene.X_WGoal)),
+                                          key(scene.objects[0].name), pose(*scene.X_WGoal)),
                               fmt::format("{}; tolerances in m and rad", scene.goal));
   return text;
 }

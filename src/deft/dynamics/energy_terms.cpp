@@ -18,6 +18,21 @@ void clear_frozen(const StepStart& start, contact::ContactProblem& problem) {
   }
 }
 
+/// What is frozen does not share its inertia with what moves on it.
+void uncouple_frozen(const StepStart& start, const EnergyLayout& layout, contact::ContactProblem& problem) {
+  for (const scene::Object& object : start.scene.objects()) {
+    if (!object.frozen || object.nv == 0) continue;
+    const int k = layout.block_of(object.first_v);
+    const auto [first, size] = layout.block(k);
+    const int before = object.first_v - first, after = size - before - object.nv;
+    auto Q = problem.Q.block(k);
+    Q.block(before, 0, object.nv, before).setZero();
+    Q.block(0, before, before, object.nv).setZero();
+    Q.block(before, before + object.nv, object.nv, after).setZero();
+    Q.block(before + object.nv, before, after, object.nv).setZero();
+  }
+}
+
 /// Makes one block of those from a follower's to its leader's. @param blocks  ascending.
 void join_coupled(std::span<const multibody::Coupling> couplings, std::vector<EnergyLayout::Range>& blocks) {
   for (const multibody::Coupling& coupling : couplings) {
@@ -146,6 +161,7 @@ void add_momentum(const StepStart& start, Eigen::VectorXd& scratch, const Energy
   }
   model_of(start).bias_force(start.state.kinematics, start.v, scratch);
   problem.b += scratch;
+  uncouple_frozen(start, layout, problem);
   clear_frozen(start, problem);
 }
 
@@ -195,10 +211,15 @@ double mechanical_energy(const scene::Scene& scene, scene::SceneState& end, cons
   model.mass_matrix(end.kinematics, M);
   double energy = 0.5 * quadratic_form(M, v);
   for (const scene::Object& object : scene.objects()) {
-    if (!object.frozen) energy += model.gravity_energy(end.kinematics, gravity_W, object.model);
+    if (!object.frozen) energy += model.gravity_energy(end.kinematics, gravity_W, {object.first_v, object.nv});
   }
   for (const scene::Robot& robot : scene.robots()) {
-    if (scene.settings().step.robot_gravity) energy += model.gravity_energy(end.kinematics, gravity_W, robot.model);
+    // The weight of all that it carries acts on a base that floats.
+    const bool floats = std::any_of(scene.objects().begin(), scene.objects().end(), [&](const scene::Object& object) {
+      return object.is_base && !object.frozen && object.model == robot.model;
+    });
+    if (scene.settings().step.robot_gravity || floats)
+      energy += model.gravity_energy(end.kinematics, gravity_W, {robot.first_v, robot.nv});
     if (robot.drive == scene::Drive::kForce) continue;
     const bool saturate = scene.settings().step.effort_limits;
     for (int i = 0; i < robot.nu; ++i) {

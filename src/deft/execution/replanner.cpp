@@ -21,9 +21,9 @@ constexpr int kNodes = 3000;        // roll-outs, so that the result does not de
 constexpr double kNoLimit_s = 1e9;  // steps are counted, not seconds
 constexpr double kBeyond = 0.01;    // [rad, m] by which joints may be measured beyond their limits
 
-/// Coordinates first_q … first_q + nq − 1 of q by their names, as far as these are wanted.
-scene::ModelConfiguration part_of(const scene::Scene& scene, int first_q, int nq, const Eigen::VectorXd& q,
-                                  const std::function<bool(int)>& is_wanted) {
+/// Coordinates first_q … first_q + nq − 1 of q, of a model or a free body, by their names in it, as far as wanted.
+scene::ModelConfiguration part_of(const scene::Scene& scene, const std::string& model, int first_q, int nq,
+                                  const Eigen::VectorXd& q, const std::function<bool(int)>& is_wanted) {
   scene::ModelConfiguration part;
   for (int i = first_q; i < first_q + nq; ++i) {
     if (!is_wanted(i)) continue;
@@ -31,7 +31,7 @@ scene::ModelConfiguration part_of(const scene::Scene& scene, int first_q, int nq
     const multibody::CoordinateInfo& c = scene.model().coordinates()[i];
     // Springs are compliant at a joint limit; a plan has to start within it.
     const double inside = std::clamp(q(i), c.lower, c.upper);
-    part.joints.by_name[name] = std::abs(inside - q(i)) <= kBeyond ? inside : q(i);
+    part.joints.by_name[name.substr(model.size() + 1)] = std::abs(inside - q(i)) <= kBeyond ? inside : q(i);
   }
   return part;
 }
@@ -56,8 +56,8 @@ scene::GoalSpec goal_at(const scene::Scene& scene, const Eigen::VectorXd& q_end,
   goal.tolerance_joint = kShare * track.tolerance_rotation;
   for (const scene::Object& object : scene.objects()) {
     if (object.frozen) continue;
-    const scene::ModelConfiguration part =
-        part_of(scene, object.first_q, object.nq, q_end, [&](int i) { return is_named(scene, object, i, rows); });
+    const scene::ModelConfiguration part = part_of(scene, object.name, object.first_q, object.nq, q_end,
+                                                   [&](int i) { return is_named(scene, object, i, rows); });
     if (!part.joints.by_name.empty()) goal.target.models[object.name] = part;
   }
   return goal;
@@ -129,7 +129,8 @@ control::PlanSearch::Result Replanner::search(const Eigen::VectorXd& q, const Ei
     scene::ConfigurationSpec start;
     start.name = "measured";
     for (const multibody::ModelInfo& info : scene_->model().models())
-      if (info.nq > 0) start.models[info.name] = part_of(*scene_, info.first_q, info.nq, q, [](int) { return true; });
+      if (info.nq > 0)
+        start.models[info.name] = part_of(*scene_, info.name, info.first_q, info.nq, q, [](int) { return true; });
     const scene::Scene here = scene_->starting_at(start).with([](scene::SceneSettings& settings) {
       scene::PlanSettings& plan = settings.plan;
       plan.first = true;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <sstream>
 #include <string_view>
@@ -106,6 +107,36 @@ bool names_file(const std::string& yaml) {
   return false;
 }
 
+/// Whether a robot has a stiffness that its model file states.
+bool has_drives(const scene::Scene& scene) {
+  return std::any_of(scene.robots().begin(), scene.robots().end(), [&](const scene::Robot& robot) {
+    const auto v = scene.model().velocities().subspan(to_size(robot.first_v), to_size(robot.nv));
+    return std::any_of(v.begin(), v.end(), [](const auto& joint) { return joint.stiffness > 0; });
+  });
+}
+
+/// Limits of joints; nothing if there are none.
+std::string limits(const char* key, const Eigen::VectorXd& values) {
+  if (values.array().isInf().all()) return "";
+  std::string text;
+  for (const double value : values)
+    text += (text.empty() ? "" : ", ") + (std::isfinite(value) ? fmt::format("{}", value) : ".inf");
+  return fmt::format(", {}: [{}]", key, text);
+}
+
+/// An item of `robots:` that says all of it.
+std::string robot_item(const scene::Scene& scene, const scene::Robot& robot) {
+  const bool by_force = robot.drive == scene::Drive::kForce;
+  const bool touches_itself =
+      std::any_of(scene.spec().robots.begin(), scene.spec().robots.end(),
+                  [&](const scene::RobotSpec& spec) { return spec.name == robot.name && spec.self_collision; });
+  return fmt::format("- {{name: {}, {}{}{}{}{}}}\n", quote(robot.name),
+                     by_force ? "drive: force" : "stiffness: " + numbers(robot.stiffness),
+                     robot.admittance.size() > 0 ? ", admittance: " + numbers(robot.admittance) : "",
+                     limits("effort_limit", robot.effort_limit), limits("velocity_limit", robot.velocity_limit),
+                     touches_itself ? ", self_collision: true" : "");
+}
+
 }  // namespace
 
 std::string directive_text(const LinkTree& links, const std::string& package, const std::string& ending,
@@ -141,6 +172,8 @@ std::string overlay_text(const LinkTree& links, const std::string& directives, s
       notes.push_back(fmt::format("'{}' of the scene names model files and is left out", block.key));
       continue;
     }
+    // Drives of model files go with the models; here every robot says its own.
+    if (block.key == "robots" && has_drives(scene)) continue;
     text += block.text;
     has_robots |= block.key == "robots";
     has_gravity |= block.key == "gravity";
@@ -148,11 +181,7 @@ std::string overlay_text(const LinkTree& links, const std::string& directives, s
   if (!has_gravity) text += fmt::format("gravity: {}\n", numbers(scene.spec().gravity_W));
   if (has_robots || scene.robots().empty()) return text;
   text += "robots:\n";
-  for (const scene::Robot& robot : scene.robots()) {
-    const bool by_force = robot.drive == scene::Drive::kForce;
-    text += fmt::format("- {{name: {}, {}}}\n", quote(robot.name),
-                        by_force ? "drive: force" : "stiffness: " + numbers(robot.stiffness));
-  }
+  for (const scene::Robot& robot : scene.robots()) text += robot_item(scene, robot);
   return text;
 }
 

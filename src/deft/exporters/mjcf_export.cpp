@@ -179,8 +179,10 @@ void MjcfWriter::write_body(int body, XMLElement& parent, const RigidTransform& 
   element->SetAttribute("name", body_name(body).c_str());
   set_pose(*element, X_PB);
   const multibody::BodyInfo& info = links_.tree().bodies[to_size(body)];
-  if (links_.robot(info.model) != nullptr && scene_.object_of(body) == nullptr &&
-      !scene_.settings().step.robot_gravity && links_.group(body) != 0)
+  const scene::Object* const object = scene_.object_of(body);
+  const bool is_robot =
+      links_.robot(info.model) != nullptr && (object == nullptr || (object->is_base && object->frozen));
+  if (is_robot && !scene_.settings().step.robot_gravity && links_.group(body) != 0)
     element->SetAttribute("gravcomp", 1);
   const multibody::InertialSpec& inertial = links_.inertial(body);
   if (inertial.mass <= 0 || stays(body)) return;
@@ -404,6 +406,12 @@ void MjcfWriter::note_what_is_left() {
     out_.notes.push_back("external forces of the scene are not exported: apply them as xfrc_applied");
   if (!scene_.spec().limit_surfaces.empty())
     out_.notes.push_back("limit surfaces have no counterpart: supports are contacts with friction");
+  for (const scene::Object& object : scene_.objects())
+    if (object.is_base && !object.frozen && !scene_.settings().step.robot_gravity)
+      out_.notes.push_back(
+          fmt::format("the joints of '{}' carry no weight in the scene; MuJoCo knows that of robots that "
+                      "stand still alone: here they sag",
+                      links_.tree().models[to_size(object.model)].name));
   const VectorXd gamma = plant::damping_of_objects(scene_, {});
   if (gamma.size() > 0 && gamma.maxCoeff() > 0)
     out_.notes.push_back("step.object_damping has no counterpart for free bodies: objects are undamped");

@@ -397,8 +397,8 @@ bool TreeBuilder::carries_all_joints(int m, int base) const {
   return std::all_of(movable_.begin(), movable_.end(), [&](const MovableJoint& joint) {
     if (joint.model != m) return true;
     int group = group_of(joint.parent);
-    for (std::size_t steps = 0; group != group_of(base) && steps <= movable_.size(); ++steps) {  // loops are found
-                                                                                                 // later
+    // Bounded, for loops are found later.
+    for (std::size_t steps = 0; group != group_of(base) && steps <= movable_.size(); ++steps) {
       const auto carrier = std::find_if(movable_.begin(), movable_.end(),
                                         [&](const MovableJoint& other) { return group_of(other.child) == group; });
       if (carrier == movable_.end()) break;

@@ -157,9 +157,9 @@ class Model {
   /// gyroscopic) in deft's velocity coordinates, size nv [N, N·m]. @param v  size nv. @throws std::invalid_argument for
   /// a wrong size. No allocation when `bias` has the right size.
   void bias_force(Kinematics& kinematics, const Eigen::VectorXd& v, Eigen::VectorXd& bias) const;
-  /// At the q of the last update. Energy −Σ m gᵀc [J] of what the joints of model `index` carry directly (their own
-  /// links). No allocation.
-  double gravity_energy(const Kinematics& kinematics, const Eigen::Vector3d& gravity_W, int index) const;
+  /// At the q of the last update. Energy −Σ m gᵀc [J] of what the joints and free bodies with these velocities carry
+  /// directly (their own links). No allocation.
+  double gravity_energy(const Kinematics& kinematics, const Eigen::Vector3d& gravity_W, VelocityRange range) const;
 
   // Derivatives along world tangents: column i is d/dε at q ⊕ ε e_i. README.md derives them. All at the q of the last
   // update.

@@ -51,13 +51,13 @@ void Model::bias_force(Kinematics& kinematics, const Eigen::VectorXd& v, Eigen::
   }
 }
 
-double Model::gravity_energy(const Kinematics& kinematics, const Eigen::Vector3d& gravity_W, int index) const {
+double Model::gravity_energy(const Kinematics& kinematics, const Eigen::Vector3d& gravity_W,
+                             VelocityRange range) const {
   const Kinematics::Impl& k = *kinematics.impl_;
   const auto& joints = impl_->pinocchio_joints;
-  const ModelInfo& model = impl_->models[index];
   double energy = 0;
   for (std::size_t j = 1; j < joints.size(); ++j) {
-    if (joints[j].v < model.first_v || joints[j].v >= model.first_v + model.nv) continue;
+    if (joints[j].v < range.start || joints[j].v >= range.start + range.size) continue;
     const pinocchio::Inertia& inertia = impl_->pinocchio.inertias[j];
     energy -= inertia.mass() * gravity_W.dot(k.data.oMi[j].act(inertia.lever()));
   }

@@ -126,6 +126,7 @@ scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturb
   scene::SceneSpec spec = scene.description();
   scale_friction(spec, disturbance.friction_scale);
   for (const scene::Object& object : scene.objects()) {
+    if (object.is_base) continue;
     for (multibody::LinkSpec& link : spec.world.models[object.model].links) {
       if (!is_part(scene, object, link.name)) continue;
       if (link.inertial) {
@@ -137,6 +138,9 @@ scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturb
     }
   }
   for (scene::RobotSpec& robot : spec.robots) robot.stiffness = scaled(robot.stiffness, disturbance.stiffness_scale);
+  for (const scene::Robot& robot : scene.robots())
+    for (multibody::JointSpec& joint : spec.world.models[robot.model].joints)
+      for (multibody::JointAxisSpec& axis : joint.axes) axis.stiffness *= disturbance.stiffness_scale;
   return spec;
 }
 
@@ -151,7 +155,7 @@ Eigen::VectorXd moved_start(const scene::Scene& scene, const Eigen::VectorXd& q,
   for (const scene::Object& object : scene.objects()) {
     const Eigen::VectorXd direction = drawn_shift(scene, object, weight, disturbance, index),
                           axis = drawn_axis(scene, object, weight, disturbance, turn_index);
-    if (object.frozen) continue;
+    if (object.frozen || object.is_base) continue;
     delta.segment(object.first_v, object.nv) =
         disturbance.offset_sign * (disturbance.spec.offset_m * direction + disturbance.spec.offset_rad * axis);
   }

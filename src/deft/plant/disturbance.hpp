@@ -21,14 +21,14 @@ struct Disturbance {
 Disturbance draw_disturbance(const scene::DisturbanceSpec& spec, std::uint64_t seed);
 
 /// The disturbed scene: friction of all pairs, masses with inertias of objects, shapes of objects (with their places on
-/// the body), stiffness of the robots' joints times the factors.
+/// the body), stiffness of the robots' joints times the factors. Bases of robots that float are no objects here.
 scene::SceneSpec disturbed(const scene::Scene& scene, const Disturbance& disturbance);
-/// The start of a disturbed run. Every object that is not frozen is moved by offset_m in a direction drawn from those
-/// it can move in, across gravity where gravity acts on it, and a free or planar one turned by offset_rad about a drawn
-/// axis, about gravity's where that acts on it. Moved or scaled objects may stand inside fingers or
-/// supports, which a world of second order would answer with a kick: the exact quasidynamic step then holds the joints'
-/// targets at q until nothing moves, at most kSettlingSteps steps of h, so that fingers are pushed back against their
-/// springs.
+/// The start of a disturbed run. Every object that is not frozen (and no robot's base) is moved by offset_m in a
+/// direction drawn from those it can move in, across gravity where gravity acts on it, and a free or planar one turned
+/// by offset_rad about a drawn axis, about gravity's where that acts on it. Moved or scaled objects may stand inside
+/// fingers or supports, which a world of second order would answer with a kick: the exact quasidynamic step then holds
+/// the joints' targets at q until nothing moves, at most kSettlingSteps steps of h, so that fingers are pushed back
+/// against their springs.
 /// @param scene  the disturbed world. @param q  size nq. @returns size nq; nothing if such a step fails, as where an
 /// enlarged object does not fit.
 std::optional<Eigen::VectorXd> disturbed_start(const scene::Scene& scene, const Eigen::VectorXd& q,

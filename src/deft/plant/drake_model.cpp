@@ -144,7 +144,8 @@ void Writer::add_joint(const TreeJoint& joint) {
                    joint.kind == JointKind::kFree ? "free" : "axes", frozen ? 1 : 0, hex(joint.X_GJ)));
   const auto robot = std::find_if(scene_.robots().begin(), scene_.robots().end(),
                                   [&](const auto& candidate) { return candidate.model == joint.model; });
-  bool is_driven = robot != scene_.robots().end() && robot->drive == scene::Drive::kPosition;
+  bool is_driven =
+      robot != scene_.robots().end() && robot->drive == scene::Drive::kPosition && joint.kind == JointKind::kAxes;
   for (int i = 0; is_driven && i < static_cast<int>(joint.axes.size()); ++i)
     is_driven = robot->command_of(next_v_ + i) >= 0;
   refuse_armature(joint, is_driven);
@@ -220,9 +221,7 @@ void Writer::add_geometries() {
 
 bool Writer::stays(int geometry) const {
   const int body = out_.body_of[to_size(geometry)];
-  const scene::Object* const object = scene_.object_of(body);
-  const bool is_carried = object != nullptr && object->is_base && scene_.model().columns(body).size() > 6;
-  return group_of_[to_size(body)] == 0 || (object != nullptr && object->frozen && !is_carried);
+  return group_of_[to_size(body)] == 0 || scene_.stays(body);
 }
 
 void Writer::add_pairs() {

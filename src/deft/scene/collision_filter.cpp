@@ -86,7 +86,7 @@ bool is_brought_along(const multibody::Model& model, int body) {
   const auto columns = model.columns(body);
   const multibody::ModelInfo& info = model.models()[model.bodies()[body].model];
   const JointRange joints = joint_range(info);
-  if (columns.empty() || columns.front() >= joints.first_v) return false;
+  if (columns.empty() || columns.front() < info.first_v || columns.front() >= joints.first_v) return false;
   return std::none_of(info.bodies.begin(), info.bodies.end(), [&](int other) {
     const auto others = model.columns(other);
     return !others.empty() && others.front() == columns.front() && others.back() >= joints.first_v;

@@ -241,6 +241,18 @@ Eigen::VectorXd make_velocity(const ConfigurationSpec& configuration, const mult
       v.segment(info.first_v, info.nv) = velocity;
     }
   }
+  for (const auto& [name, values] : configuration.models) {
+    const auto first = std::find_if(model.velocities().begin(), model.velocities().end(),
+                                    [&, &part = name](const auto& entry) { return entry.name == part + "/wx"; });
+    const bool is_model = std::any_of(model.models().begin(), model.models().end(),
+                                      [&, &part = name](const auto& info) { return info.name == part; });
+    if (!values.velocity || is_model || first == model.velocities().end()) continue;
+    if (values.velocity->size() == 6 && values.velocity->allFinite())
+      v.segment<6>(first - model.velocities().begin()) = *values.velocity;
+    else
+      diagnostics.error(values.where, fmt::format("velocity of '{}': 6 finite numbers expected ([ω_W, v_W]), got {}",
+                                                  name, values.velocity->size()));
+  }
   return v;
 }
 

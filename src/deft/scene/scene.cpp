@@ -239,6 +239,11 @@ const Object* Scene::object_of(int body) const {
   const auto found = std::find_if(impl_->objects.begin(), impl_->objects.end(), has);
   return found == impl_->objects.end() ? nullptr : &*found;
 }
+bool Scene::stays(int body) const {
+  const auto columns = model().columns(body);
+  const Object* const object = object_of(body);
+  return columns.empty() || (object != nullptr && object->frozen && columns.back() < object->first_v + object->nv);
+}
 std::span<const JointSpring> Scene::springs() const { return impl_->springs; }
 std::span<const int> Scene::actuated() const { return impl_->actuated; }
 std::span<const int> Scene::command_coordinates() const { return impl_->command_coordinates; }

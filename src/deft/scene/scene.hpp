@@ -63,11 +63,11 @@ struct Object {
   std::string name;                                 // of the model, or as the free body's coordinates say: "hand/die"
   int model = -1;                                   // index in multibody::Model::models()
   int first_q = 0, nq = 0, first_v = 0, nv = 0;     // its coordinates are consecutive in q, and its velocities in v
-  double mass = 0;                                  // [kg], of all its bodies
+  double mass = 0;                                  // [kg], of these `bodies`
   bool frozen = false;                              // does not move: δ_u = 0
   bool floating = false;                            // its first coordinates are the pose of a free body
   bool is_base = false;                             // of a robot, whose joints it carries
-  std::vector<int> bodies{};                        // of the model, that move with it: a base carries its robot's
+  std::vector<int> bodies{};                        // of the model; with a base all that it carries of it
   std::optional<LimitSurfaceSpec> limit_surface{};  // friction of its support
   std::optional<double> damping{};                  // γ [1/s] of the force −γ M v, if step.object_damping states it
 };
@@ -150,6 +150,7 @@ class Scene {
   std::span<const Robot> robots() const;                     // in the order in which their models are declared
   std::span<const Object> objects() const;                   // likewise
   const Object* object_of(int body) const;                   // the one that a body belongs to; null: none
+  bool stays(int body) const;                                // never moves: fixed to the world, or frozen
   std::span<const JointSpring> springs() const;              // of couplings, and passive ones of joints that can move
   std::span<const int> actuated() const;                     // velocity index of each command, size nu
   std::span<const int> command_coordinates() const;          // index in q of each command, size nu

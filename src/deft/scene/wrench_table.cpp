@@ -100,8 +100,9 @@ std::vector<Wrench> resolve_wrenches(std::span<const WrenchSpec> specs, const mu
       continue;
     }
     const auto cols = model.columns(body);
-    const auto frozen = std::find_if(objects.begin(), objects.end(), [body](const Object& o) {
-      return o.frozen && std::find(o.bodies.begin(), o.bodies.end(), body) != o.bodies.end();
+    const auto frozen = std::find_if(objects.begin(), objects.end(), [&](const Object& o) {
+      const bool is_part = std::find(o.bodies.begin(), o.bodies.end(), body) != o.bodies.end();
+      return o.frozen && is_part && (cols.empty() || cols.back() < o.first_v + o.nv);
     });
     if (cols.empty()) diagnostics.error(spec.where, fmt::format("wrenches: body '{}' cannot move", spec.body));
     if (frozen != objects.end())

@@ -208,7 +208,9 @@ std::string goals(const Scene& scene) {
     std::string placed;
     for (std::size_t i = 1; i < scene.model().bodies().size(); ++i) {
       const multibody::BodyInfo& body = scene.model().bodies()[i];
-      const bool named = body.model >= 0 && goal.target.models.count(scene.model().models()[body.model].name) > 0;
+      const Object* const object = scene.object_of(static_cast<int>(i));
+      const bool named = (body.model >= 0 && goal.target.models.contains(scene.model().models()[body.model].name)) ||
+                         (object != nullptr && goal.target.models.contains(object->name));
       if (!named || body.weld_group == 0) continue;
       placed += fmt::format(R"({}{{"body":{},"X_WB":{}}})", placed.empty() ? "" : ",", i, pose(state.X_WB()[i]));
     }

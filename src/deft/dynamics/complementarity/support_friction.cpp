@@ -26,20 +26,19 @@ std::array<int, 3> plane_axes(scene::Plane plane) {
 
 SupportFriction::SupportFriction(const scene::Scene& scene, const scene::Object& object)
     : first_v_(object.first_v), nv_(object.nv), axes_(plane_axes(scene.plane())), scene_(&scene) {
-  const multibody::ModelInfo& info = scene.model().models()[object.model];
   const auto refuse = [&](const SourceLocation& where, const std::string& why) {
     throw InputError(where, fmt::format("step.model: limit-surface: object '{}' {}", object.name, why));
   };
   const SourceLocation model_at = scene.spec().world.models[object.model].where;
   if (!object.limit_surface)
     refuse(model_at, "needs 'limit_surface' ([a, b, c], a 3×3 matrix, or a support): nothing else resists its motion");
-  if (info.bodies.size() != 1)
-    refuse(model_at, fmt::format("has {} bodies; one body slides on a support", info.bodies.size()));
-  if (nv_ > 3 || info.nq != info.nv)
+  if (object.bodies.size() != 1)
+    refuse(model_at, fmt::format("has {} bodies; one body slides on a support", object.bodies.size()));
+  if (nv_ > 3 || object.nq != object.nv)
     refuse(model_at,
            "must move by one to three joints in the plane of motion ({planar: xy}, {translation: xy}, a slide or a "
            "hinge)");
-  body_ = info.bodies[0];
+  body_ = object.bodies[0];
   jacobian_.resize(6 * to_size(nv_));
   const scene::LimitSurfaceSpec& spec = *object.limit_surface;
   if (!spec.support) {

@@ -96,10 +96,10 @@ struct JointSpec {
                                                      // "world"
   RigidTransform X_CJ = RigidTransform::Identity();  // joint frame in the child link
   std::vector<JointAxisSpec> axes;                   // of kAxes, from the parent outwards
-  bool gives_way = false;                            // of kFixed: a weld of the child takes its place
-  double armature = 0;   // of kBall and kFree: inertia of each of its velocities [kg m², and
-                         // kg of those along axes]
-  SourceLocation where;  // of its element
+  bool gives_way = false;  // of kFixed: a weld of the child takes its place, as of kFree always
+  double armature = 0;     // of kBall and kFree: inertia of each of its velocities [kg m², and
+                           // kg of those along axes]
+  SourceLocation where;    // of its element
 };
 
 /// A coordinate that follows another one:  q_follower = ratio · q_leader + offset  (`<mimic>`, MJCF's `<equality>` of

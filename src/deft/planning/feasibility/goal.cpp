@@ -18,7 +18,7 @@ bool names_joint(const std::string& name, const std::string& full) {
   return full == name || full.substr(full.find('/') + 1) == name;
 }
 
-/// Which velocities of `model` a configuration names: joints by name or all in a list; a position or rotation of its
+/// Which velocities of an object a configuration names: joints by name or all in a list; a position or rotation of its
 /// free base.
 std::vector<char> named_velocities(const scene::ModelConfiguration& target, const multibody::Model& model,
                                    const scene::Object& object) {
@@ -120,9 +120,10 @@ Goal::Goal(const scene::Scene& scene, const scene::GoalSpec& spec, bool wrap_ang
       q_(scene.goal_configuration(spec)) {
   for (const auto& [name, target] : spec.target.models) {
     const std::optional<scene::Object> object = find_object(scene, name);
-    if (!object) {
+    if (!object || object->is_base) {
       std::string valid;
-      for (const scene::Object& o : scene.objects()) valid += (valid.empty() ? "" : ", ") + o.name;
+      for (const scene::Object& o : scene.objects())
+        if (!o.is_base) valid += (valid.empty() ? "" : ", ") + o.name;
       throw InputError(target.where, fmt::format("goal {}: '{}' is not an object; a goal can name: {}",
                                                  spec.target.name, name, valid));
     }

@@ -86,8 +86,9 @@ class Prover {
   const std::string& body_name(int geometry) const { return scene_.model().bodies()[to_size(body_of(geometry))].name; }
   int body_of(int geometry) const { return scene_.collision_world().geometries()[to_size(geometry)].body; }
   std::string line_of(int geometry) const {
+    const scene::Object* const object = scene_.object_of(body_of(geometry));
     const int model = scene_.model().bodies()[to_size(body_of(geometry))].model;
-    return fmt::format("goals.{}.{}", name_, scene_.model().models()[to_size(model)].name);
+    return fmt::format("goals.{}.{}", name_, object ? object->name : scene_.model().models()[to_size(model)].name);
   }
   bool is_free(const scene::Object& object) const { return object.floating && object.nv == 6; }
   /// The object that moves, if there is only one.
@@ -143,11 +144,7 @@ class Prover {
   }
 
   /// Whether a body may move: joints carry it, and it is of no frozen object.
-  bool moves(int body) const {
-    if (body <= 0 || scene_.model().columns(body).empty()) return false;
-    const scene::Object* const object = scene_.object_of(body);
-    return object == nullptr || !object->frozen;
-  }
+  bool moves(int body) const { return body > 0 && !scene_.stays(body); }
 
   /// Geometries that cannot move and may touch this one.
   std::vector<int> fixed_beside(int g) const {

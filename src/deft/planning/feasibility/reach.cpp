@@ -154,6 +154,8 @@ std::vector<Reach> reaches_of(const scene::Scene& scene) {
     const int body = geometries[g].body;
     if (body <= 0 || scene.model().columns(body).empty()) continue;
     const int model = scene.model().bodies()[to_size(body)].model;
+    const scene::Object* const object = scene.object_of(body);
+    if (object != nullptr && !object->is_base) continue;
     if (std::none_of(robots.begin(), robots.end(), [model](const scene::Robot& r) { return r.model == model; }))
       continue;
     const Ball& own = extents[g].outer;

@@ -52,7 +52,7 @@ std::vector<ModelNames> list_names(const multibody::MultibodySpec& world, Diagno
   // Free bodies that share their model with others have names of their own, too.
   for (const multibody::TreeJoint& joint : tree.joints) {
     if (joint.kind != JointKind::kFree || joint.name == tree.models[joint.model].name) continue;
-    ModelNames part{joint.name, {}, {}, {}, {joint.name.substr(joint.name.rfind('/') + 1)}};
+    ModelNames part{joint.name, {}, {}, {}, {joint.name.substr(tree.models[joint.model].name.size() + 1)}};
     append("", {"qw", "qx", "qy", "qz", "x", "y", "z"}, part.q);
     append("", {"wx", "wy", "wz", "vx", "vy", "vz"}, part.v);
     models.push_back(std::move(part));
