@@ -204,7 +204,7 @@ TEST(Scene, ReportsEveryMistakeWithTheValidChoices) {
   const Row rows[] = {
       {"unknown robot", [](SceneSpec& s) { s.robots[0].name = "fingr"; }, "did you mean 'finger'"},
       {"robot twice", [](SceneSpec& s) { s.robots.push_back(s.robots[0]); }, "listed twice"},
-      {"floating robot", [](SceneSpec& s) { s.robots[0].name = "ball"; }, "weld its base"},
+      {"robot without joints", [](SceneSpec& s) { s.robots[0].name = "ball"; }, "has no movable joint"},
       {"stiffness", [](SceneSpec& s) { s.robots[0].stiffness.all = 0; }, "stiffness must be positive"},
       {"stiffness list", [](SceneSpec& s) { s.robots[0].stiffness = {.list = {1, 2, 3}}; }, "2 values expected"},
       {"unknown object", [](SceneSpec& s) { s.objects.push_back({.name = "bal"}); }, "did you mean 'ball'"},
