@@ -233,7 +233,7 @@ def test_ctrl_c_ends_a_search_with_the_nearest_way(deft, pushing, tmp_path):
 
 
 def test_a_refined_plan_reaches_the_goal_with_every_step_that_it_names(deft, pushing):
-    summary = deft.json("plan", pushing, "--set", "plan.refine=[2, 5]", "--seeds", 2, "--out", "plan")
+    summary = deft.json("plan", pushing, "--set", "plan.refine=[2, 5]", "--seeds", 2, "--time-limit", 600, "--out", "plan")
     assert summary["status"] == "Solved" and [finer["h"] for finer in summary["finer"]] == pytest.approx([0.05, 0.02])
     assert [row["holding"] for row in summary["statistics"]["finer"]] == [2, 2]
     with h5py.File(deft.folder / "plan" / "run.h5") as run:
