@@ -41,6 +41,8 @@ def bench_models(request: Request) -> dict:
         for line in text.splitlines():
             row = json.loads(line)
             row["file"] = str(Path(row["file"]).relative_to(folder))
+            if "reason" in row:
+                row["reason"] = row["reason"].replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "")
             rows.append(row)
     compiled = [row for row in rows if row["compiles"]]
     loaded, agreeing = ([row for row in compiled if row[key]] for key in ("loads", "agrees"))

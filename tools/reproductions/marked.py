@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from .experiment import ROOT, baseline, record_words, table
@@ -74,7 +75,24 @@ def fuzz() -> str:
     return f"{table(['reader', 'minutes', 'files read', 'edges reached', 'files that failed'], rows)}\n\nRecorded {record_words(recorded['sources'])}\n"
 
 
+def models() -> str:
+    """MJCF files by collection: how many load and agree with what MuJoCo compiles, and why the others do not."""
+    recorded = baseline("models")
+    compiled = [row for row in recorded.get("rows", []) if row["compiles"]]
+    if not compiled:
+        return ""
+    rows = []
+    for name in sorted({row["file"].split("/")[0] for row in compiled}):
+        own = [row for row in compiled if row["file"].split("/")[0] == name]
+        refused = Counter(re.sub(r"^.*error: ", "", row["reason"]).split(" is not")[0] for row in own if not row["loads"])
+        why = ", ".join(f"{count} × {code(reason)}" for reason, count in refused.most_common())
+        rows.append([name, str(len(own)), str(sum(row["loads"] for row in own)), str(sum(row["agrees"] for row in own)), why])
+    lines = table(["collection", "compiled by MuJoCo", "loaded", "agree", "refused"], rows)
+    return f"{lines}\n\nRecorded {record_words(recorded['sources'])}\n"
+
+
 TABLES = {
+    "models": ("src/deft/multibody/mjcf/README.md", models),
     "plants": ("scenes/plants/README.md", plants),
     "coverage": ("tests/README.md", coverage),
     "mutants": ("tests/README.md", mutants),
