@@ -106,6 +106,27 @@ TEST(CoupledJoints, BalanceWithTheSpringOfTheirLeader) {
   EXPECT_GT(std::abs(tau(coupling.v)), 1e-3);
 }
 
+/// Soft drives of heavy links leave the couplings digits enough: no step fails for rounding.
+TEST(CoupledJoints, AreKeptWhateverTheStiffness) {
+  for (const double stiffness : {3.0, 30.0, 1e3, 1e5}) {
+    scene::SceneSpec spec = test::scene_spec(
+        {test::body("arm", JointKind::kAxes, {test::slide("x", {1, 0, 0}), test::turn("theta", {0, 1, 0})},
+                    multibody::SphereSpec{0.05}, 5, 0.02, 0.5)},
+        {{"arm", stiffness}});
+    spec.world.models[0].couplings = {{.follower = "theta", .leader = "x", .ratio = 2, .offset = 0.1}};
+    const scene::Scene scene = test::build(spec);
+    const auto model = make_step_model(scene);
+    for (int k = 0; k < 50; ++k) {
+      StepResult result;
+      const double u = -3 + 0.1237 * k;
+      model->step(scene.initial_configuration(), VectorXd(VectorXd::Constant(1, u)), result);
+      ASSERT_EQ(result.status, solvers::Status::kSolved) << stiffness << " " << u;
+      EXPECT_NEAR(result.q_next(0), u, 1e-6);
+      EXPECT_NEAR(result.q_next(1), 0.1 + 2 * u, 1e-6);
+    }
+  }
+}
+
 TEST(CoupledJointsDerivative, FollowsDifferences) {
   for (const scene::ModelKind kind : {scene::ModelKind::kConvex, scene::ModelKind::kConvexSecondOrder}) {
     for (const double kappa : {300.0, 1e4, kInfinity}) {

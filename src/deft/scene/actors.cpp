@@ -275,6 +275,27 @@ std::vector<Object> make_objects(const WorldSpec& spec, const multibody::Model& 
   return objects;
 }
 
+/// What resists each velocity in a step [N/m, N·m/rad], without couplings: stiffness of drives, and M/h² where the
+/// model has it; and M/h² itself. At default places of the joints.
+std::pair<Eigen::VectorXd, Eigen::VectorXd> diagonal_of_energy(const StepSettings& step, const multibody::Model& model,
+                                                               std::span<const Robot> robots,
+                                                               std::span<const Object> objects) {
+  constexpr double kUsualStep_s = 0.01;
+  const double h = step.h.value_or(kUsualStep_s);
+  multibody::Kinematics kinematics = model.make_kinematics();
+  Eigen::MatrixXd M;
+  model.update(model.default_configuration(), kinematics);
+  model.mass_matrix(kinematics, M);
+  const Eigen::VectorXd inertia = M.diagonal() / (h * h);
+  Eigen::VectorXd held = Eigen::VectorXd::Zero(model.nv());
+  if (step.model == ModelKind::kConvexSecondOrder || step.model == ModelKind::kStewartTrinkle) held = inertia;
+  for (const Object& object : objects)
+    held.segment(object.first_v, object.nv) = inertia.segment(object.first_v, object.nv);
+  for (const Robot& robot : robots)
+    for (int i = 0; i < robot.nu; ++i) held(robot.v(i)) += robot.stiffness(i);
+  return {held, inertia};
+}
+
 }  // namespace
 
 void sort_models(const WorldSpec& spec, const StepSettings& step, const multibody::Model& model,
@@ -289,7 +310,7 @@ void sort_models(const WorldSpec& spec, const StepSettings& step, const multibod
 std::vector<JointSpring> joint_springs(const WorldSpec& spec, const StepSettings& step, const multibody::Model& model,
                                        std::span<const Robot> robots, std::span<const Object> objects,
                                        Diagnostics& diagnostics) {
-  constexpr double kTime = 0.01, kFactor = 1e6;
+  constexpr double kFactor = 1e6;
   std::vector<const Object*> object_of(model.nv(), nullptr);
   for (const Object& object : objects) std::fill_n(object_of.begin() + object.first_v, object.nv, &object);
   const auto acts = [&](int v, const char* what, bool is_needed) {
@@ -312,15 +333,10 @@ std::vector<JointSpring> joint_springs(const WorldSpec& spec, const StepSettings
 
   std::vector<JointSpring> springs;
   if (!model.couplings().empty()) {
-    multibody::Kinematics kinematics = model.make_kinematics();
-    Eigen::MatrixXd M;
-    model.update(model.default_configuration(), kinematics);
-    model.mass_matrix(kinematics, M);
-    Eigen::VectorXd held = M.diagonal() / (kTime * kTime);
-    for (const Robot& robot : robots)
-      for (int i = 0; i < robot.nu; ++i) held(robot.v(i)) += robot.stiffness(i);
+    const auto [held, inertia] = diagonal_of_energy(step, model, robots, objects);
     for (const multibody::Coupling& coupling : model.couplings()) {
-      const double stiffest = std::max(held(coupling.v), coupling.leader_v < 0 ? 0.0 : held(coupling.leader_v));
+      double stiffest = std::max(held(coupling.v), coupling.leader_v < 0 ? 0.0 : held(coupling.leader_v));
+      if (stiffest == 0) stiffest = inertia(coupling.v);  // nothing else holds it
       if (acts(coupling.v, "follow others", true)) springs.push_back({coupling, kFactor * stiffest, true});
     }
   }

@@ -18,9 +18,10 @@ namespace deft::scene {
 void sort_models(const WorldSpec& spec, const StepSettings& step, const multibody::Model& model,
                  Diagnostics& diagnostics, std::vector<Robot>& robots, std::vector<Object>& objects);
 
-/// Springs in place of couplings, 1e6 times as stiff as what else holds their joints (springs K of robots, and M/(10
-/// ms)² of a mass M), and those that joints have by their files. What is frozen has none. Where step.model has no place
-/// for them on objects: an error for couplings, a warning for springs.
+/// Springs in place of couplings, 1e6 times as stiff as what else resists their joints in a step (drives K of robots,
+/// and M/h² where the step model has it; stiffer ones would leave no digits for the rest), and those that joints have
+/// by their files. What is frozen has none. Where step.model has no place for them on objects: an error for couplings,
+/// a warning for springs.
 std::vector<JointSpring> joint_springs(const WorldSpec& spec, const StepSettings& step, const multibody::Model& model,
                                        std::span<const Robot> robots, std::span<const Object> objects,
                                        Diagnostics& diagnostics);
