@@ -54,9 +54,9 @@ TEST(Model, OrdersCoordinatesByDeclarationAndFile) {
   EXPECT_EQ(hand.nq, 15);
   EXPECT_EQ(hand.first_v, 6);
   EXPECT_EQ(hand.nv, 13);
-  EXPECT_TRUE(hand.floating_base);
+  EXPECT_TRUE(hand.floating_base());
   EXPECT_EQ(hand.joint_names, (std::vector<std::string>{"a_2", "b_2", "a_1", "neck", "b_1"}));
-  EXPECT_FALSE(model.models()[3].floating_base);
+  EXPECT_FALSE(model.models()[3].floating_base());
   EXPECT_EQ(model.velocities()[3].q_index, 4);
   EXPECT_EQ(model.velocities()[0].q_index, -1);
   EXPECT_EQ(model.coordinates()[0].unit, "1");
@@ -427,7 +427,7 @@ TEST(Model, PlacesJointsToTheWorldInTheModelFrame) {
   ghost.joints[0].X_PJ.translation() = Vector3d(0, 0, 0.5);
   ghost.X_WModel = pose({0, 0, std::numbers::pi / 2}, {3, 0, 0});
   const Model model = build({.models = {ghost}});
-  EXPECT_FALSE(model.models()[0].floating_base);
+  EXPECT_FALSE(model.models()[0].floating_base());
   Kinematics k = model.make_kinematics();
   model.update(Eigen::Vector2d(0.2, 0), k);
   EXPECT_TRUE(k.X_WB[2].translation().isApprox(Vector3d(2.8, 0, 0.5), 1e-14));  // the model's y is the world's −x
@@ -482,7 +482,7 @@ TEST(Model, LumpsWeldedModelsIntoOneFreeBody) {
   const Model model = build(spec);
   ASSERT_EQ(model.nv(), 6);
   EXPECT_EQ(model.coordinates()[0].name, "tray/qw");
-  EXPECT_FALSE(model.models()[0].floating_base);
+  EXPECT_FALSE(model.models()[0].floating_base());
   Kinematics k = model.make_kinematics();
   model.update(random_configuration(model, 3), k);
   MatrixXd M;
