@@ -170,7 +170,7 @@ scene::GoalSpec goal_at(const scene::Scene& scene, const scene::GoalSpec& like, 
                                      [&name = model](const scene::Object& o) { return o.name == name; });
     const auto coordinates = scene.model().coordinates();
     const int first = object->first_q;
-    if (scene.model().models()[to_size(object->model)].floating_base) {
+    if (scene.model().models()[to_size(object->model)].floating_base()) {
       target.rotation = rotation_from_quat_wxyz(q.segment<4>(first));
       target.position = q.segment<3>(first + 4);
       target.joints = {};
