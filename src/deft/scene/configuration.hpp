@@ -12,7 +12,11 @@
 namespace deft::scene {
 
 /// The joints of a model: its coordinates and velocities without those of its free bodies, which come before them.
-struct JointRange { int first_q = 0, nq = 0, first_v = 0, nv = 0; };
+struct JointRange {
+  int first_q = 0, nq = 0;  // first_q … first_q + nq − 1 of q
+  int first_v = 0, nv = 0;  // likewise of velocities
+};
+/// Those of one model.
 JointRange joint_range(const multibody::ModelInfo& info);
 
 /// The joints of model `index` that can be commanded: its velocities that follow no other and are of no free body, as
