@@ -78,7 +78,7 @@ scene::JointValues read_stiffness(const YamlNode& item, const std::string& robot
   const bool is_complete = std::all_of(needed.begin(), needed.end(), [&](const std::string& joint) {
     return values->by_name.contains(joint) || values->by_name.contains(robot + "/" + joint);
   });
-  if (!joints.empty() && !values->by_name.empty() && !is_complete) {
+  if (!values->by_name.empty() && values->by_name.size() < joints.size() && !is_complete) {
     read.error(*stiffness, fmt::format("stiffness of '{}' leaves out some of its {} joints: {}", robot, joints.size(),
                                        fmt::join(joints, ", ")));
   }
