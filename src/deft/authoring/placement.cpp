@@ -73,14 +73,15 @@ void stand_beside(const Scene& scene, scene::SceneState& state, double x, double
 double settle(const Scene& scene, dynamics::StepModel& model, int steps, const VectorXd& u, VectorXd& q) {
   model.reset();
   dynamics::StepResult result;
+  const int first = first_placed(scene);
   double moved = INFINITY;
   Vector3d before = Vector3d::Zero();
   for (int k = 0; k < steps; ++k) {
-    if (k == steps - 5) before = place_of(scene, first_placed(scene), q).translation();
+    if (k == steps - 5) before = place_of(scene, first, q).translation();
     model.step(q, u, result);
     if (!solvers::usable(result.status)) return INFINITY;
     q = result.q_next;
-    moved = (place_of(scene, first_placed(scene), q).translation() - before).norm();
+    moved = (place_of(scene, first, q).translation() - before).norm();
   }
   return moved;
 }

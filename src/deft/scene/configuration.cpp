@@ -227,31 +227,27 @@ Eigen::VectorXd make_configuration(const ConfigurationSpec& configuration, const
 
 Eigen::VectorXd make_velocity(const ConfigurationSpec& configuration, const multibody::Model& model,
                               Diagnostics& diagnostics) {
+  const auto models = model.models();
+  const auto velocities = model.velocities();
   Eigen::VectorXd v = Eigen::VectorXd::Zero(model.nv());
-  for (const multibody::ModelInfo& info : model.models()) {
-    const auto found = configuration.models.find(info.name);
-    if (found == configuration.models.end() || !found->second.velocity) continue;
-    const Eigen::VectorXd& velocity = *found->second.velocity;
-    if (velocity.size() != info.nv || !velocity.allFinite()) {
-      diagnostics.error(
-          found->second.where,
-          fmt::format("velocity of '{}': {} finite numbers expected ({}), got {}", info.name, info.nv,
-                      info.floating_base() ? "[ω_W, v_W], then joint rates" : "joint rates", velocity.size()));
-    } else {
-      v.segment(info.first_v, info.nv) = velocity;
-    }
-  }
-  for (const auto& [name, values] : configuration.models) {
-    const auto first = std::find_if(model.velocities().begin(), model.velocities().end(),
-                                    [&, &part = name](const auto& entry) { return entry.name == part + "/wx"; });
-    const bool is_model = std::any_of(model.models().begin(), model.models().end(),
-                                      [&, &part = name](const auto& info) { return info.name == part; });
-    if (!values.velocity || is_model || first == model.velocities().end()) continue;
-    if (values.velocity->size() == 6 && values.velocity->allFinite())
-      v.segment<6>(first - model.velocities().begin()) = *values.velocity;
+  const auto take = [&](const std::string& name, const ModelConfiguration& values, int first, int nv,
+                        const char* entries) {
+    if (values.velocity->size() != nv || !values.velocity->allFinite())
+      diagnostics.error(values.where, fmt::format("velocity of '{}': {} finite numbers expected ({}), got {}", name, nv,
+                                                  entries, values.velocity->size()));
     else
-      diagnostics.error(values.where, fmt::format("velocity of '{}': 6 finite numbers expected ([ω_W, v_W]), got {}",
-                                                  name, values.velocity->size()));
+      v.segment(first, nv) = *values.velocity;
+  };
+  for (const auto& [name, values] : configuration.models) {
+    if (!values.velocity) continue;
+    const auto info = std::find_if(models.begin(), models.end(), [&, &n = name](const auto& m) { return m.name == n; });
+    const auto base = std::find_if(velocities.begin(), velocities.end(),
+                                   [&, &n = name](const auto& entry) { return entry.name == n + "/wx"; });
+    if (info != models.end())
+      take(name, values, info->first_v, info->nv,
+           info->floating_base() ? "[ω_W, v_W], then joint rates" : "joint rates");
+    else if (base != velocities.end())
+      take(name, values, static_cast<int>(base - velocities.begin()), 6, "[ω_W, v_W]");
   }
   return v;
 }
