@@ -164,6 +164,34 @@ TEST(Transit, KeepsItsDistanceBetweenGrasps) {
             0);
 }
 
+TEST(Transit, KeepsStatedLimitsBesideSurfaces) {
+  // The row φ + J_nδ ≥ μ‖J_tδ‖ binds where a link passes the table fast: it is pressed on it from afar.
+  Bench bench("push_on_table", {"robots=[{name: finger, stiffness: 5000, velocity_limit: 1, effort_limit: 20}]"});
+  DriveLimits& limits = bench.steps.drive_limits();
+  const JointSpeeds speeds = scene::joint_speeds(bench.scene);
+  ASSERT_TRUE(limits.any_stated() && speeds.any_stated());
+  const double h = bench.steps.h();
+  int arrived = 0;
+  for (std::uint64_t k = 0; k < 20; ++k) {
+    RandomStream draw(14, k);
+    const VectorXd q_start = bench.scene.initial_configuration();
+    Motion motion{{q_start, joint_positions(bench.scene, q_start), {}, {}}, {}};
+    const std::vector<int> fingers = bench.sampler.choose_fingers(draw);
+    const std::optional<Grasp> grasp = bench.sampler.sample(motion.q, fingers, draw, bench.proximity);
+    if (!grasp || !bench.transit.reach(*grasp, draw, motion)) continue;
+    ++arrived;
+    bench.steps.reset();
+    VectorXd q = q_start, q_next;
+    for (const VectorXd& u : motion.commands) {
+      ASSERT_TRUE(bench.steps.step(q, u, q_next));
+      EXPECT_LE(limits.share(q, q_next, u, h), 1.001) << k;
+      EXPECT_LE(speeds.share(bench.scene, q, q_next, h), 1.001) << k;
+      q = q_next;
+    }
+  }
+  EXPECT_GE(arrived, 5);
+}
+
 TEST(Transit, OpensTheClearanceWhereItLetsGo) {
   // From grasps at a millimetre all around the box.
   for (const double clearance_m : {0.005, 0.05}) {

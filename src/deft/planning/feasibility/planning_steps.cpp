@@ -71,6 +71,7 @@ PlanningSteps::PlanningSteps(const scene::Scene& scene, const Deadline* deadline
     : scene_(&scene),
       deadline_(deadline),
       drive_limits_(scene),
+      speeds_(joint_speeds(scene)),
       halved_(ensemble == nullptr ? halved_ensemble(scene) : Ensemble{}),
       ensemble_(ensemble == nullptr ? &halved_ : ensemble),
       resting_(ensemble_->worlds.empty()
@@ -131,11 +132,16 @@ bool PlanningSteps::advance(const Instant& from, const Eigen::VectorXd& u, Insta
   return true;
 }
 
+bool PlanningSteps::exceeds_limits(const Instant& from, const Eigen::VectorXd& u, const Instant& to) {
+  if (speeds_.share(*scene_, from.q, to.q, h()) > kMostShare) return true;
+  const double effort = drive_limits_.share(from.q, to.q, u, h());
+  return effort > kMostShare && effort > drive_limits_.share(from.q, from.q, from.u, h());
+}
+
 bool PlanningSteps::move_to(const Eigen::VectorXd& u, const Eigen::VectorXd& longest, Motion& motion) {
   const Eigen::VectorXd from = motion.u;
   const double lengths = longest.size() == 0 ? 1 : (u - from).cwiseAbs().cwiseQuotient(longest).maxCoeff();
   const int count = std::max(1, static_cast<int>(std::ceil(lengths - 1e-9)));
-  const JointSpeeds speeds = joint_speeds(*scene_);
   double effort = drive_limits_.share(motion.q, motion.q, motion.u, h());
   Instant next;
   for (int k = 1; k <= count; ++k) {
@@ -144,7 +150,7 @@ bool PlanningSteps::move_to(const Eigen::VectorXd& u, const Eigen::VectorXd& lon
     // Targets keep the limits where a step starts; what other joints and objects do in it may still exceed them.
     const double before = effort;
     effort = drive_limits_.share(motion.q, next.q, target, h());
-    if (effort > std::max(kMostShare, before) || speeds.share(*scene_, motion.q, next.q, h()) > kMostShare)
+    if (effort > std::max(kMostShare, before) || speeds_.share(*scene_, motion.q, next.q, h()) > kMostShare)
       return false;
     std::swap(static_cast<Instant&>(motion), next);
     motion.commands.push_back(target);

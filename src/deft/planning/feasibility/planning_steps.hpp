@@ -70,6 +70,9 @@ class PlanningSteps {
   /// One step of length h from the last command to `u`: exact, and in every world that decides; the others stay as
   /// they were. @param to  must not be `from`. @returns false if a step failed.
   bool advance(const Instant& from, const Eigen::VectorXd& u, Instant& to);
+  /// Whether a step under the targets `u` took a joint beyond a limit that is stated: of velocity, or of effort and
+  /// further than it was at rest before.
+  bool exceeds_limits(const Instant& from, const Eigen::VectorXd& u, const Instant& to);
   /// The command goes to `u` in steps no longer than `longest` per entry (size nu; empty: in one); the steps are added.
   /// @returns false if one failed, or took a joint beyond a limit of effort or velocity that is stated.
   bool move_to(const Eigen::VectorXd& u, const Eigen::VectorXd& longest, Motion& motion);
@@ -127,6 +130,7 @@ class PlanningSteps {
   const scene::Scene* scene_;
   const Deadline* deadline_;
   DriveLimits drive_limits_;
+  JointSpeeds speeds_;
   Eigen::VectorXd lateness_;  // D/(hK) of each joint, size nu; empty if no joint has damping
   Ensemble halved_;           // of settings.refine, if no other was given
   const Ensemble* ensemble_;

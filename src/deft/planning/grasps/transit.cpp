@@ -283,7 +283,9 @@ bool Transit::follow(const Eigen::VectorXd& waypoint, const Eigen::VectorXd& lon
     for (double scale = 1;; scale /= 2) {
       const Eigen::VectorXd target = scale == 1 && count == 1 ? waypoint : Eigen::VectorXd(motion.u + scale * step);
       if (!steps_->advance(motion, target, next)) return false;
-      if (scale > kShortest && object_motion(steps_->scene(), motion, next) > kDrag_m) continue;
+      const bool too_much = steps_->exceeds_limits(motion, target, next);
+      if (scale > kShortest && (too_much || object_motion(steps_->scene(), motion, next) > kDrag_m)) continue;
+      if (too_much) return false;
       motion.commands.push_back(target);
       static_cast<Instant&>(motion) = next;
       break;
