@@ -59,20 +59,6 @@ const scene::GoalSpec& find_goal(const PlanOptions& options, const scene::Scene&
   throw InputError({}, fmt::format("--goal {}: the scene has no such goal; valid: {}", options.goal, valid));
 }
 
-std::string status_of(const planning::PlannerResult& result) {
-  if (result.plan.success) return result.plan.holds() ? "Solved" : "NotHolding";
-  switch (result.end) {
-    case planning::SearchEnd::kStopped:
-      return "Interrupted";
-    case planning::SearchEnd::kTime:
-      return "TimeLimit";
-    case planning::SearchEnd::kImpossible:
-      return "Impossible";
-    default:
-      return "NodeLimit";
-  }
-}
-
 /// Tries that came to nothing, as the page draws them: the reason that they count for, q, and the poses of all bodies.
 Json failed_tries(const scene::Scene& scene, const planning::PlannerResult& result) {
   constexpr const char* kWords[] = {"", "not released", "no grasp", "blocked", "drift", "not pressed", "stall"};
@@ -114,7 +100,7 @@ Json summarise(const planning::PlannerResult& result, const std::vector<std::str
     finer.push_back({{"h", plan.h / run.substeps}, {"success", run.success}, {"goal_error", error_of(run.error)}});
   int segments = 0;
   for (const planning::Segment& segment : plan.segments) segments += !segment.transit;
-  return {{"status", status_of(result)},
+  return {{"status", std::string(planning::status_word(result))},
           {"success", plan.holds()},
           {"goal_error", error_of(plan.error)},
           {"holds", holds_of(plan)},

@@ -181,8 +181,12 @@ void Batch::Worker::take_jacobians(const BatchOptions& options, int item, BatchR
   const bool all = options.jacobians == BatchJacobians::kAB;
   differentiator.linearize(*model, start, u, step, {.configuration = all, .mu_gradient = options.mu_gradient});
   differentiator.jacobians(derivative);
-  const auto keep = [item](const MatrixXd& jacobian, MatrixXd& columns) {
-    if (columns.size() > 0) columns.col(item) = jacobian.reshaped();
+  const auto keep = [&](const MatrixXd& jacobian, MatrixXd& columns) {
+    if (columns.size() == 0) return;
+    if (options.row_major)
+      columns.col(item) = jacobian.reshaped<Eigen::RowMajor>();
+    else
+      columns.col(item) = jacobian.reshaped();
   };
   keep(derivative.A, result.A);
   keep(derivative.B, result.B);

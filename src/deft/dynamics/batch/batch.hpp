@@ -36,6 +36,7 @@ enum class BatchJacobians { kNone, kB, kAB };
 /// What a batch computes and with what means.
 struct BatchOptions {
   BatchJacobians jacobians = BatchJacobians::kNone;  // convex models only
+  bool row_major = false;                            // Jacobians of an item by rows; BatchResult::of reads by columns
   bool contacts = false;                             // contacts and their forces too
   double mu_gradient = 0;                            // as in DerivativeOptions [J]
   std::optional<double> kappa{};                     // [1/J] instead of step.kappa

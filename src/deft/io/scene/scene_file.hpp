@@ -1,6 +1,7 @@
 #pragma once
 // Scene files in three dialects (deft's own, published q_sys, bare Drake model directives) with overlays → SceneSpec.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct SceneFileOptions {
   std::vector<std::string> settings;       // --set key.path=YAML, after the overlays
   std::vector<std::string> package_paths;  // --package-path
   std::string bundled_scenes;              // folder of package://deft_scenes
+  std::map<std::string, std::string> texts{};  // instead of what is in files of these names: the scene, overlays
 };
 
 /// Reads, merges and checks one scene. A bare model file (.urdf, .sdf) is a scene with that one model.

@@ -79,15 +79,24 @@ void convert_published_parameters(YamlNode& root, Diagnostics& diagnostics) {
   root = std::move(converted);
 }
 
-/// A scene or overlay as it stands in its file: a map (nothing at all is an empty one).
-std::optional<YamlNode> read_map_file(const std::string& path, std::string_view what, Diagnostics& diagnostics) {
+/// The tree of a file, or of the text that stands for it.
+std::optional<YamlNode> read_tree(const std::string& path, std::string_view what, const SceneFileOptions& options,
+                                  Diagnostics& diagnostics) {
+  if (const auto text = options.texts.find(path); text != options.texts.end())
+    return parse_yaml(text->second, path, diagnostics);
   std::error_code unreadable;
   if (!std::filesystem::is_regular_file(path, unreadable)) {
     diagnostics.error({path, 0, 0}, fmt::format("{} not found; tried {}", what,
                                                 std::filesystem::absolute(path).lexically_normal().string()));
     return std::nullopt;
   }
-  auto tree = read_yaml_file(path, diagnostics);
+  return read_yaml_file(path, diagnostics);
+}
+
+/// A scene or overlay as it stands in its file: a map (nothing at all is an empty one).
+std::optional<YamlNode> read_map(const std::string& path, std::string_view what, const SceneFileOptions& options,
+                                 Diagnostics& diagnostics) {
+  auto tree = read_tree(path, what, options, diagnostics);
   if (!tree) return std::nullopt;
   if (tree->is_null()) tree->kind = YamlNode::Kind::kMap;
   if (!YamlReader(diagnostics).any_map(*tree, what)) return std::nullopt;
@@ -157,7 +166,7 @@ std::optional<MergedScene> merge_scene(const std::string& path, const SceneFileO
   MergedScene scene;
   if (is_model_file(path)) {
     scene.root = model_scene(path);
-  } else if (auto tree = read_map_file(path, "scene", diagnostics)) {
+  } else if (auto tree = read_map(path, "scene", options, diagnostics)) {
     scene.root = std::move(*tree);
   } else {
     return std::nullopt;
@@ -173,7 +182,7 @@ std::optional<MergedScene> merge_scene(const std::string& path, const SceneFileO
   }
   convert_published_parameters(scene.root, diagnostics);
   for (const std::string& overlay_path : options.overlays) {
-    auto overlay = read_map_file(overlay_path, "overlay", diagnostics);
+    auto overlay = read_map(overlay_path, "overlay", options, diagnostics);
     if (!overlay) continue;
     convert_published_parameters(*overlay, diagnostics);
     merge_yaml(scene.root, *overlay);

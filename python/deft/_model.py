@@ -1,0 +1,64 @@
+"""Step models: q⁺ of (q, u), its derivatives, and batches of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from . import _core
+from ._scene import Scene
+
+
+class StepModel(_core.StepModel):
+    """A step model of a scene, one per thread.
+
+    Keywords are the keys of `step:`: StepModel(scene, model="convex", h=0.1, kappa=100). Steps may start warm from earlier
+    ones; after `reset` the same call gives the same bits.
+    """
+
+    def __init__(self, scene: Scene, **step: Any):
+        if not isinstance(scene, Scene):
+            raise TypeError(f"scene: expected a deft.Scene, got {type(scene).__name__}")
+        changed = scene.with_({f"step.{key}": value for key, value in step.items()}) if step else scene
+        super().__init__(changed._core)
+        self.scene = changed
+
+    def derivatives(self, q: Any, u: Any, v: Any = None, wrt: Iterable[str] = ("q", "u"), of: Iterable[str] = ("motion",)) -> _core.Derivatives:
+        """Jacobians of the step from (q, v) under u, started cold. wrt: of q, u, v; of: of motion, forces.
+
+        Raises SolveError if the step fails and InputError where a model has no derivative.
+        """
+        known_wrt, known_of = ("q", "u", "v"), ("motion", "forces")
+        for name, given, known in (("wrt", wrt, known_wrt), ("of", of, known_of)):
+            for word in given:
+                if word not in known:
+                    raise ValueError(f"{name}: {word!r} is unknown; valid: {', '.join(known)}")
+        return self._derivatives(q, u, v, "q" in wrt or "v" in wrt, "forces" not in of)
+
+
+class Batch(_core.Batch):
+    """Steps of one model's scene for many rows at once; threads: 0 is one per core. Results do not depend on their number."""
+
+    def __init__(self, model: StepModel, threads: int = 0):
+        super().__init__(model.scene._core, threads)
+        self.model = model
+
+
+def simulate(
+    scene: Scene,
+    q0: Any = None,
+    commands: Any = None,
+    steps: int | None = None,
+    on_step: Callable[[int, Any], Any] | None = None,
+    v0: Any = None,
+) -> Any:
+    """Steps a scene from q0 (its start): a Run.
+
+    commands: (T, n_u), row k in force during step k, or a callable (t, q) → u; without it the scene's own. steps: how many;
+    without it as many as there are rows. on_step(k, result) is called after each; False ends the run, exceptions propagate.
+    """
+    from ._run import Run
+
+    if steps is None and (commands is None or callable(commands)):
+        raise ValueError("steps: expected a number, since commands has no rows")
+    return Run(_core.simulate(scene._core, q0, v0, commands, -1 if steps is None else steps, on_step))

@@ -1,0 +1,118 @@
+"""Plans: commands that lead to a goal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from . import _core
+from ._scene import Scene
+
+
+class Plan:
+    """What the planner found: commands from the start, checked by exact simulation."""
+
+    def __init__(self, core: _core.Plan, scene: Scene):
+        self._core = core
+        self.scene = scene
+
+    @property
+    def success(self) -> bool:
+        """Whether it leads to the goal at h and before all judges that were asked."""
+        return self._core.success
+
+    @property
+    def status(self) -> str:
+        """Solved, NotHolding, TimeLimit, NodeLimit, Impossible or Interrupted."""
+        return self._core.status
+
+    @cached_property
+    def q(self) -> np.ndarray:
+        """Configurations, (T + 1, n_q)."""
+        return self._core.q
+
+    @cached_property
+    def u(self) -> np.ndarray:
+        """Commands, (T, n_u), row k in force during step k."""
+        return self._core.u
+
+    @property
+    def h(self) -> float:
+        """Length of a step [s]."""
+        return self._core.h
+
+    @property
+    def goal(self) -> str:
+        """Name of the goal."""
+        return self._core.goal
+
+    @cached_property
+    def segments(self) -> list[dict[str, Any]]:
+        """Pieces under one set of contacts, or transits: first, last (steps [first, last)), transit, node."""
+        return self._core.segments
+
+    @cached_property
+    def error(self) -> SimpleNamespace:
+        """Of the goal at the end: position_m, rotation_rad, joint [rad or m]."""
+        return SimpleNamespace(**self._core.error)
+
+    @cached_property
+    def holds(self) -> list[dict[str, Any]]:
+        """What each judge says: judge, success, goal_error, and share where several worlds were asked."""
+        return self._core.holds
+
+    @cached_property
+    def reasons(self) -> list[dict[str, Any]]:
+        """Why there is no plan that holds, heaviest first: reason, count, weight, detail, setting."""
+        return self._core.reasons
+
+    @property
+    def first_solution_s(self) -> float | None:
+        """When the first plan was found [s]."""
+        return self._core.first_solution_s
+
+    @property
+    def first_holding_s(self) -> float | None:
+        """When the first plan was found that holds before all judges [s]."""
+        return self._core.first_holding_s
+
+    @property
+    def time_s(self) -> float:
+        """Of the search [s]."""
+        return self._core.time_s
+
+    def __repr__(self) -> str:
+        return f"<deft.Plan {self.status}: {len(self.u)} steps to {self.goal!r}>"
+
+
+def plan(
+    scene: Scene,
+    goal: str | None = None,
+    seed: int = 0,
+    time_limit: float = 60,
+    threads: int = 0,
+    first: bool = False,
+    on_progress: Callable[[int, float, float | None], Any] | None = None,
+    **settings: Any,
+) -> Plan:
+    """Searches for a plan from the scene's start to a goal (its first); further keywords are the keys of `plan:`.
+
+    first: the first plan that holds with steps of h, whatever other judges say. on_progress(roll-outs, nearest distance [m],
+    cost of the best plan [s] or None) is called after each batch; False ends the search, exceptions propagate.
+    """
+    changes = {"plan.time_limit_s": time_limit, **({"plan.first": True} if first else {})}
+    changes |= {f"plan.{key}": value for key, value in settings.items()}
+    changed = scene.with_(changes)
+    return Plan(_core.make_plan(changed._core, goal or "", seed, threads, on_progress), changed)
+
+
+def plan_statistics(scene: Scene, seeds: Iterable[int] = range(50), **options: Any) -> SimpleNamespace:
+    """Plans for many seeds: success_rate and plans, one per seed; options as of `plan`."""
+    plans = [plan(scene, seed=seed, **options) for seed in seeds]
+    if not plans:
+        raise ValueError("seeds: expected at least one")
+    return SimpleNamespace(success_rate=sum(each.success for each in plans) / len(plans), plans=plans)

@@ -1,0 +1,22 @@
+#pragma once
+// What C++ throws, as the exceptions of the package.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <span>
+
+#include "deft/core/diagnostics.hpp"
+
+namespace deft::python {
+
+namespace nb = nanobind;
+
+/// Errors and warnings as a list of deft.Diagnostic.
+nb::list diagnostics_list(std::span<const Diagnostic> diagnostics);
+/// Raises deft.InputError for InputError, with its diagnostics; std::invalid_argument is a ValueError already.
+void translate_errors();
+/// Looks for Ctrl-C and raises it. Any thread of the interpreter's may call it; takes the lock.
+void raise_interrupts();
+
+}  // namespace deft::python

@@ -1,0 +1,191 @@
+#include "plan_bindings.hpp"
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "arrays.hpp"
+#include "deft/core/index.hpp"
+#include "deft/planning/feasibility/world.hpp"
+#include "deft/planning/planner.hpp"
+#include "errors.hpp"
+
+namespace deft::python {
+namespace {
+
+using nb::literals::operator""_a;
+
+/// What the planner found, and of what.
+struct Plan {
+  scene::Scene scene;
+  std::string goal;
+  planning::PlannerResult result;
+};
+
+/// Runs `work` on a thread of its own and looks for Ctrl-C here meanwhile; `stop` asks it to end early.
+template <typename Work>
+void interruptibly(std::atomic<bool>& stop, Work&& work) {
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool is_over = false;
+  std::exception_ptr failure;
+  std::exception_ptr interrupt;
+  const nb::gil_scoped_release unlocked;
+  std::thread worker([&] {
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    const std::lock_guard lock(mutex);
+    is_over = true;
+    ended.notify_one();
+  });
+  std::unique_lock lock(mutex);
+  while (!ended.wait_for(lock, std::chrono::milliseconds(50), [&] { return is_over; })) {
+    lock.unlock();
+    try {
+      raise_interrupts();
+    } catch (...) {
+      interrupt = std::current_exception();
+      stop = true;
+    }
+    lock.lock();
+  }
+  lock.unlock();
+  worker.join();
+  if (interrupt) std::rethrow_exception(interrupt);
+  if (failure) std::rethrow_exception(failure);
+}
+
+const scene::GoalSpec& goal_of(const scene::Scene& scene, const std::string& name) {
+  const std::vector<scene::GoalSpec>& goals = scene.spec().goals;
+  std::vector<std::string> names;
+  for (const scene::GoalSpec& goal : goals) {
+    if (goal.target.name == name || (name.empty() && names.empty())) return goal;
+    names.push_back(goal.target.name);
+  }
+  throw InputError({}, name.empty() ? "goal: the scene has no goals"
+                                    : fmt::format("goal: there is no '{}'{}", name, did_you_mean(name, names)));
+}
+
+Plan make_plan(const scene::Scene& scene, const std::string& goal_name, std::uint64_t seed, int threads,
+               nb::object on_progress) {
+  const scene::GoalSpec& goal = goal_of(scene, goal_name);
+  Plan plan{scene, goal.target.name, {}};
+  std::atomic<bool> stop{false};
+  planning::PlannerOptions options{.seed = seed, .threads = threads};
+  options.stop = [&stop] { return stop.load(std::memory_order_relaxed); };
+  std::exception_ptr thrown;
+  if (!on_progress.is_none())
+    options.on_progress = [&](int tried, double distance, double cost_s) {
+      const nb::gil_scoped_acquire lock;
+      if (thrown) return;
+      try {
+        const nb::object keep = on_progress(tried, distance, cost_s < 0 ? nb::object(nb::none()) : nb::object(nb::float_(cost_s)));
+        if (!keep.is_none() && !nb::cast<bool>(nb::bool_(keep))) stop = true;
+      } catch (...) {
+        thrown = std::current_exception();
+        stop = true;
+      }
+    };
+  interruptibly(stop, [&] { plan.result = planning::make_plan(scene, goal, options); });
+  if (thrown) std::rethrow_exception(thrown);
+  return plan;
+}
+
+nb::object rows(const std::vector<Eigen::VectorXd>& vectors, int width) {
+  return new_array({vectors.size(), to_size(width)}, [&](double* out) {
+    for (const Eigen::VectorXd& row : vectors) out = std::copy(row.begin(), row.end(), out);
+  });
+}
+
+nb::dict error_of(const planning::GoalError& error) {
+  nb::dict out;
+  out["position_m"] = error.position_m;
+  out["rotation_rad"] = error.rotation_rad;
+  out["joint"] = error.joint;
+  return out;
+}
+
+nb::list holds_of(const planning::Plan& plan) {
+  nb::list list;
+  const auto add = [&](const std::string& judge, bool success, const planning::GoalError& error) {
+    nb::dict row;
+    row["judge"] = judge;
+    row["success"] = success;
+    row["goal_error"] = error_of(error);
+    list.append(row);
+    return row;
+  };
+  add("h", plan.success, plan.error);
+  for (const planning::StepHalvingCheck& check : plan.step_halving)
+    add(fmt::format("h/{}", check.substeps), check.success, check.error);
+  for (const planning::Verdict& verdict : plan.verdicts) {
+    nb::dict row = add(verdict.judge, verdict.success, verdict.error);
+    if (verdict.share >= 0) row["share"] = verdict.share;
+  }
+  return list;
+}
+
+nb::list segments_of(const planning::Plan& plan) {
+  nb::list list;
+  for (const planning::Segment& segment : plan.segments) {
+    nb::dict row;
+    row["first"] = segment.first;
+    row["last"] = segment.last;
+    row["transit"] = segment.transit;
+    row["node"] = segment.node;
+    list.append(row);
+  }
+  return list;
+}
+
+nb::list reasons_of(const planning::PlannerResult& result) {
+  nb::list list;
+  for (const planning::Reason& reason : result.reasons) {
+    nb::dict row;
+    row["reason"] = reason.reason;
+    row["count"] = reason.count;
+    row["weight"] = reason.weight;
+    row["detail"] = reason.detail;
+    row["setting"] = reason.setting;
+    list.append(row);
+  }
+  return list;
+}
+
+nb::object seconds(double value) { return value < 0 ? nb::object(nb::none()) : nb::object(nb::float_(value)); }
+
+}  // namespace
+
+void bind_plans(nb::module_& module) {
+  nb::class_<Plan>(module, "Plan")
+      .def_prop_ro("success", [](const Plan& p) { return p.result.plan.holds(); })
+      .def_prop_ro("status", [](const Plan& p) { return std::string(planning::status_word(p.result)); })
+      .def_prop_ro("q", [](const Plan& p) { return rows(p.result.plan.q, p.scene.nq()); })
+      .def_prop_ro("u", [](const Plan& p) { return rows(p.result.plan.commands, p.scene.nu()); })
+      .def_prop_ro("u_start", [](const Plan& p) { return to_array(p.result.plan.u_start); })
+      .def_prop_ro("h", [](const Plan& p) { return p.result.plan.h; })
+      .def_prop_ro("goal", [](const Plan& p) { return p.goal; })
+      .def_prop_ro("segments", [](const Plan& p) { return segments_of(p.result.plan); })
+      .def_prop_ro("error", [](const Plan& p) { return error_of(p.result.plan.error); })
+      .def_prop_ro("holds", [](const Plan& p) { return holds_of(p.result.plan); })
+      .def_prop_ro("reasons", [](const Plan& p) { return reasons_of(p.result); })
+      .def_prop_ro("first_solution_s", [](const Plan& p) { return seconds(p.result.first_solution_s); })
+      .def_prop_ro("first_holding_s", [](const Plan& p) { return seconds(p.result.first_holding_s); })
+      .def_prop_ro("time_s", [](const Plan& p) { return p.result.time_s; })
+      .def_prop_ro("regrasps", [](const Plan& p) { return p.result.plan.regrasps; })
+      .def_prop_ro("cost_s", [](const Plan& p) { return p.result.plan.cost_s; })
+      .def_prop_ro("nodes", [](const Plan& p) { return p.result.nodes.size(); })
+      .def_prop_ro("step_solves", [](const Plan& p) { return p.result.solves; });
+  module.def("make_plan", &make_plan, "scene"_a, "goal"_a, "seed"_a, "threads"_a, "on_progress"_a.none());
+}
+
+}  // namespace deft::python

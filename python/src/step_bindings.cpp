@@ -1,0 +1,221 @@
+#include "step_bindings.hpp"
+
+#include <fmt/format.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "deft/core/index.hpp"
+#include "deft/dynamics/contact_records.hpp"
+#include "deft/dynamics/models/make_step_model.hpp"
+#include "errors.hpp"
+
+namespace deft::python {
+namespace {
+
+using nb::literals::operator""_a;
+
+nb::object status_of(solvers::Status status) {
+  return nb::module_::import_("deft._errors").attr("STATUSES")[static_cast<int>(status)];
+}
+
+/// Raises deft.SolveError for a step that has no derivative.
+[[noreturn]] void raise_failed(const dynamics::StepResult& result) {
+  const nb::object type = nb::module_::import_("deft._errors").attr("SolveError");
+  const auto word = std::string(solvers::to_string(result.status));
+  const nb::object error =
+      type("the step failed: " + word + ". " + std::string(solvers::sentence(result.status)), status_of(result.status),
+           result.certificate.max_scaled());
+  PyErr_SetObject(type.ptr(), error.ptr());
+  throw nb::python_error();
+}
+
+Contacts contacts_of(const Step& step) {
+  Contacts contacts{*step.scene, step.start.q, {}, {}};
+  for (const contact::Contact& c : step.result.problem.contacts) {
+    contacts.pairs.push_back({.geometry_a = c.geometry_a,
+                              .geometry_b = c.geometry_b,
+                              .body_a = c.body_a,
+                              .body_b = c.body_b,
+                              .gap = c.gap,
+                              .nhat_BA_W = c.n_W,
+                              .p_WA = c.p_WA,
+                              .p_WB = c.p_WB,
+                              .id = c.id,
+                              .weight = c.weight});
+    contacts.mu.push_back(c.mu);
+  }
+  return contacts;
+}
+
+nb::object forces_of(const Step& step) {
+  const std::size_t count = step.result.problem.contacts.size();
+  const bool failed = !solvers::usable(step.result.status);
+  return new_array({count, 3}, [&](double* out) {
+    for (std::size_t i = 0; i < count; ++i)
+      Eigen::Map<Eigen::Vector3d>(out + 3 * i) =
+          failed ? Eigen::Vector3d::Constant(std::nan("")) : dynamics::contact_force(step.result, i).force_W;
+  });
+}
+
+nb::object view(nb::handle self, const Eigen::VectorXd& values) {
+  return view_of(values.data(), {to_size(values.size())}, self);
+}
+
+/// A Jacobian of the motion, or None where the model has none.
+template <auto Member>
+nb::object jacobian(const Derivatives& d) {
+  const Eigen::MatrixXd& values = d.jacobians.*Member;
+  return values.size() == 0 ? nb::object(nb::none()) : to_array(values);
+}
+
+/// A Jacobian of the forces, three rows per contact, in shape (n_c, 3, columns).
+template <auto Member>
+nb::object force_jacobian(const Derivatives& d) {
+  const Eigen::MatrixXd& values = d.jacobians.*Member;
+  if (values.cols() == 0) return nb::none();
+  return to_array(values).attr("reshape")(values.rows() / 3, 3, values.cols());
+}
+
+}  // namespace
+
+Model::Model(scene::Scene scene) : scene_(std::move(scene)), steps_(dynamics::make_step_model(scene_)) {}
+
+void Model::read(nb::handle q, nb::handle u, nb::handle v, Step& step) const {
+  step.scene = scene_;
+  read_vector(q, "q", scene_.nq(), step.start.q);
+  read_vector(u, "u", scene_.nu(), step.u);
+  if (v.is_none())
+    step.start.v.resize(0);
+  else
+    read_vector(v, "v", scene_.nv(), step.start.v);
+}
+
+void Model::step(nb::handle q, nb::handle u, nb::handle v, Step& step) {
+  const Turn turn(taken_);
+  read(q, u, v, step);
+  const nb::gil_scoped_release unlocked;
+  steps_->step(step.start, step.u, step.result);
+}
+
+Derivatives Model::derivatives(nb::handle q, nb::handle u, nb::handle v, bool by_configuration, bool motion_only) {
+  const Turn turn(taken_);
+  read(q, u, v, scratch_);
+  {
+    const nb::gil_scoped_release unlocked;
+    steps_->reset();
+    steps_->step(scratch_.start, scratch_.u, scratch_.result);
+  }
+  if (!solvers::usable(scratch_.result.status)) raise_failed(scratch_.result);
+  const nb::gil_scoped_release unlocked;
+  Derivatives out;
+  out.report = steps_->differentiate(scratch_.start, scratch_.u, scratch_.result,
+                                     {.configuration = by_configuration, .motion_only = motion_only}, out.jacobians);
+  return out;
+}
+
+void Model::linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
+  if (!differentiator_) differentiator_ = std::make_unique<dynamics::StepDifferentiator>(scene_);
+  scratch_.start = {.q = q};
+  scratch_.u = u;
+  steps_->reset();
+  steps_->step(scratch_.start, u, scratch_.result);
+  if (!solvers::usable(scratch_.result.status)) raise_failed(scratch_.result);
+  differentiator_->linearize(*steps_, scratch_.start, u, scratch_.result, {.motion_only = true});
+}
+
+nb::object Model::jvp(nb::handle q, nb::handle u, nb::handle dq, nb::handle du) {
+  const Turn turn(taken_);
+  const Rows at = read_rows(q, "q", scene_.nq()), under = read_rows(u, "u", scene_.nu());
+  const Rows by_q = dq.is_none() ? Rows{} : read_rows(dq, "dq", scene_.nv());
+  const Rows by_u = du.is_none() ? Rows{} : read_rows(du, "du", scene_.nu());
+  const Eigen::Index count = common_rows({{"q", &at}, {"u", &under}, {"dq", &by_q}, {"du", &by_u}});
+  Eigen::MatrixXd out(scene_.nv(), count);
+  Eigen::VectorXd moved;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    linearize(at.row(i), under.row(i));
+    differentiator_->forward(by_q.row(i), by_u.row(i), moved);
+    out.col(i) = moved;
+  }
+  const bool is_batch = at.is_batch || under.is_batch || by_q.is_batch || by_u.is_batch;
+  return is_batch ? to_array(Eigen::MatrixXd(out.transpose())) : to_array(Eigen::VectorXd(out.col(0)));
+}
+
+nb::tuple Model::vjp(nb::handle q, nb::handle u, nb::handle cotangent) {
+  const Turn turn(taken_);
+  const Rows at = read_rows(q, "q", scene_.nq()), under = read_rows(u, "u", scene_.nu()),
+             weights = read_rows(cotangent, "cotangent", scene_.nv());
+  const Eigen::Index count = common_rows({{"q", &at}, {"u", &under}, {"cotangent", &weights}});
+  Eigen::MatrixXd q_bars(count, scene_.nv()), u_bars(count, scene_.nu());
+  Eigen::VectorXd q_bar, u_bar;
+  for (Eigen::Index i = 0; i < count; ++i) {
+    linearize(at.row(i), under.row(i));
+    differentiator_->backward(weights.row(i), {}, q_bar, u_bar);
+    q_bars.row(i) = q_bar;
+    u_bars.row(i) = u_bar;
+  }
+  if (at.is_batch || under.is_batch || weights.is_batch) return nb::make_tuple(to_array(q_bars), to_array(u_bars));
+  return nb::make_tuple(to_array(Eigen::VectorXd(q_bars.row(0))), to_array(Eigen::VectorXd(u_bars.row(0))));
+}
+
+void bind_steps(nb::module_& module) {
+  nb::list words;
+  for (int i = 0; i < solvers::kNumStatuses; ++i) words.append(std::string(solvers::to_string(static_cast<solvers::Status>(i))));
+  module.attr("status_words") = words;
+
+  nb::class_<Step>(module, "StepResult", "One step, at its end.")
+      .def_prop_ro("q", [](nb::handle_t<Step> self) { return view(self, nb::cast<Step&>(self).result.q_next); },
+                   "q⁺, shape (n_q,), read-only; of a failed step q.")
+      .def_prop_ro("v",
+                   [](nb::handle_t<Step> self) {
+                     const Eigen::VectorXd& v = nb::cast<Step&>(self).result.v_next;
+                     return v.size() == 0 ? nb::object(nb::none()) : view(self, v);
+                   },
+                   "v⁺, shape (n_v,), read-only; None for models of first order.")
+      .def_prop_ro("dq", [](nb::handle_t<Step> self) { return view(self, nb::cast<Step&>(self).result.delta); },
+                   "δ with q⁺ = q ⊕ δ [rad, m], shape (n_v,), read-only.")
+      .def_prop_ro("status", [](const Step& s) { return status_of(s.result.status); }, "deft.Status of the solve.")
+      .def_prop_ro("residual", [](const Step& s) { return s.result.certificate.max_scaled(); },
+                   "Largest scaled residual of the certificate [-].")
+      .def_prop_ro("contacts", &contacts_of, "Contacts at the start of the step.")
+      .def_prop_ro("forces", &forces_of,
+                   "Forces on a at a's witness point in the world [N], shape (n_c, 3), in the order of `contacts`; NaN of a failed step.")
+      .def_prop_ro("time_s", [](const Step& s) { return 1e-6 * s.result.step_us; }, "Time that the step took [s].");
+
+  nb::class_<Derivatives>(module, "Derivatives", "Jacobians of a step along world tangents (a free body: [θ, v]).")
+      .def_prop_ro("dq_dq", &jacobian<&dynamics::StepDerivative::A>, "∂q⁺/∂q, (n_v, n_v); None if not asked for.")
+      .def_prop_ro("dq_du", &jacobian<&dynamics::StepDerivative::B>, "∂q⁺/∂u, (n_v, n_u).")
+      .def_prop_ro("dq_dv", &jacobian<&dynamics::StepDerivative::A_v>, "∂q⁺/∂v, (n_v, n_v); None for models of first order.")
+      .def_prop_ro("dv_dq", &jacobian<&dynamics::StepDerivative::dv_dq>, "∂v⁺/∂q, likewise.")
+      .def_prop_ro("dv_du", &jacobian<&dynamics::StepDerivative::dv_du>, "∂v⁺/∂u, (n_v, n_u), likewise.")
+      .def_prop_ro("dv_dv", &jacobian<&dynamics::StepDerivative::dv_dv>, "∂v⁺/∂v, likewise.")
+      .def_prop_ro("df_dq", &force_jacobian<&dynamics::StepDerivative::dforce_W_dq>, "∂f/∂q in the world [N/rad, N/m], (n_c, 3, n_v).")
+      .def_prop_ro("df_du", &force_jacobian<&dynamics::StepDerivative::dforce_W_du>, "∂f/∂u, (n_c, 3, n_u).")
+      .def_prop_ro("nonsmooth", [](const Derivatives& d) { return d.report.is_nonsmooth; },
+                   "Whether they are one-sided or those of a smoothed step.")
+      .def_prop_ro("nonsmooth_points", [](const Derivatives& d) { return d.report.nonsmooth_points; }, "Why, one line each.");
+
+  nb::class_<Model>(module, "StepModel")
+      .def(nb::init<scene::Scene>(), "scene"_a)
+      .def("step",
+           [](Model& model, nb::handle q, nb::handle u, nb::handle v, nb::object out) {
+             if (out.is_none()) out = nb::cast(Step{});
+             Step* step = nullptr;
+             if (!nb::try_cast(out, step)) throw nb::type_error("out: expected what an earlier step returned");
+             model.step(q, u, v, *step);
+             return out;
+           },
+           "q"_a, "u"_a, "v"_a = nb::none(), "out"_a = nb::none(),
+           "One step of length h from (q, v) under the commands u: a StepResult, `out` if given.")
+      .def("reset", [](Model& model) { const Turn turn(model.taken()); model.steps().reset(); }, "Forgets warm starts.")
+      .def("_derivatives", &Model::derivatives, "q"_a, "u"_a, "v"_a.none(), "by_configuration"_a, "motion_only"_a)
+      .def("jvp", &Model::jvp, "q"_a, "u"_a, "dq"_a = nb::none(), "du"_a = nb::none(),
+           "∂q⁺/∂q dq + ∂q⁺/∂u du, shape (n_v,) or (batch, n_v).")
+      .def("vjp", &Model::vjp, "q"_a, "u"_a, "cotangent"_a, "(∂q⁺/∂q)ᵀ w and (∂q⁺/∂u)ᵀ w, shapes (n_v,) and (n_u,) or with a batch in front.")
+      .def_prop_ro("h", [](Model& model) { return model.steps().h(); }, "Length of a step [s].")
+      .def_prop_ro("kappa", [](Model& model) { return model.steps().kappa(); }, "Weight of the smoothing barrier [1/J]; infinity: exact.")
+      .def_prop_ro("second_order", [](Model& model) { return model.steps().second_order(); }, "Whether velocities are part of the state.");
+}
+
+}  // namespace deft::python

@@ -1,0 +1,79 @@
+#pragma once
+// deft.StepModel, what its steps return, and their derivatives.
+
+#include <nanobind/nanobind.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+
+#include "deft/dynamics/derivatives/step_differentiator.hpp"
+#include "deft/dynamics/step_model.hpp"
+#include "scene_bindings.hpp"
+
+namespace deft::python {
+
+namespace nb = nanobind;
+
+/// One thread at a time: entered by every call that uses the scratch of an object.
+class Turn {
+ public:
+  /// @throws std::runtime_error naming threads if another call is inside.
+  explicit Turn(std::atomic<bool>& taken) : taken_(taken) {
+    if (taken_.exchange(true))
+      throw std::runtime_error("this model is in use by another thread; threads need a model of their own each");
+  }
+  ~Turn() { taken_ = false; }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  std::atomic<bool>& taken_;
+};
+
+/// One step and where it began.
+struct Step {
+  std::optional<scene::Scene> scene;  // of the model
+  dynamics::State start;
+  Eigen::VectorXd u;
+  dynamics::StepResult result;
+};
+
+/// Jacobians of a step, and whether they are one-sided.
+struct Derivatives {
+  dynamics::StepDerivative jacobians;
+  dynamics::DerivativeReport report;
+};
+
+/// A step model of a scene of its own.
+class Model {
+ public:
+  explicit Model(scene::Scene scene);
+  const scene::Scene& scene() const { return scene_; }
+  dynamics::StepModel& steps() { return *steps_; }
+  std::atomic<bool>& taken() { return taken_; }
+  /// Steps from (q, v) under u into `step`.
+  void step(nb::handle q, nb::handle u, nb::handle v, Step& step);
+  Derivatives derivatives(nb::handle q, nb::handle u, nb::handle v, bool by_configuration, bool motion_only);
+  /// A dq + B du, size nv.
+  nb::object jvp(nb::handle q, nb::handle u, nb::handle dq, nb::handle du);
+  /// (Aᵀw, Bᵀw).
+  nb::tuple vjp(nb::handle q, nb::handle u, nb::handle cotangent);
+
+ private:
+  /// Checked arguments into the start of `step`.
+  void read(nb::handle q, nb::handle u, nb::handle v, Step& step) const;
+  /// Steps from q under u, anew, and takes the derivative there. @throws deft.SolveError if the step fails.
+  void linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u);
+
+  scene::Scene scene_;
+  std::unique_ptr<dynamics::StepModel> steps_;
+  std::unique_ptr<dynamics::StepDifferentiator> differentiator_;  // made when first needed
+  Step scratch_;
+  std::atomic<bool> taken_{false};
+};
+
+void bind_steps(nb::module_& module);
+
+}  // namespace deft::python
