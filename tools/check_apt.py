@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TOOLS = {"g++", "cmake", "ninja-build", "python3", "python3-venv"}
+TOOLS = {"g++", "cmake", "ninja-build", "python3", "python3-dev", "python3-venv"}  # python3-dev: headers of whichever interpreter .venv has
 
 
 def output_of(*command: str) -> str:

@@ -114,7 +114,7 @@ void bind_batches(nb::module_& module) {
              run(self, q, u, v, derivatives, *result);
              return out;
            },
-           "Q"_a, "U"_a, "V"_a = nb::none(), "derivatives"_a = false, "out"_a = nb::none(),
+           "Q"_a.none(), "U"_a.none(), "V"_a = nb::none(), "derivatives"_a = false, "out"_a = nb::none(),
            "Steps all rows of (Q, V) under those of U on all cores: a BatchResult, `out` if given.");
 }
 

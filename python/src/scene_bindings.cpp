@@ -295,17 +295,17 @@ void bind_scene(nb::module_& module) {
       .def("pack", &pack, "models"_a)
       .def("body_pose", [](const scene::Scene& s, nb::handle q, const std::string& body) {
         return to_array(Eigen::MatrixXd(body_pose(s, q, body)));
-      }, "q"_a, "body"_a)
-      .def("contacts", &find_contacts, "q"_a)
-      .def("jacobian", &jacobian, "q"_a, "body"_a)
+      }, "q"_a.none(), "body"_a)
+      .def("contacts", &find_contacts, "q"_a.none())
+      .def("jacobian", &jacobian, "q"_a.none(), "body"_a)
       .def("integrate", [](const scene::Scene& s, nb::handle q, nb::handle dq) {
         Eigen::VectorXd next;
         s.model().integrate(read_vector(q, "q", s.nq()), read_vector(dq, "dq", s.nv()), next);
         return to_array(next);
-      }, "q"_a, "dq"_a)
+      }, "q"_a.none(), "dq"_a.none())
       .def("difference", [](const scene::Scene& s, nb::handle q0, nb::handle q1) {
         return to_array(s.model().difference(read_vector(q0, "q0", s.nq()), read_vector(q1, "q1", s.nq())));
-      }, "q0"_a, "q1"_a);
+      }, "q0"_a.none(), "q1"_a.none());
   }
 
 }  // namespace deft::python

@@ -67,7 +67,7 @@ nb::object view(nb::handle self, const Eigen::VectorXd& values) {
 template <auto Member>
 nb::object jacobian(const Derivatives& d) {
   const Eigen::MatrixXd& values = d.jacobians.*Member;
-  return values.size() == 0 ? nb::object(nb::none()) : to_array(values);
+  return values.rows() == 0 ? nb::object(nb::none()) : to_array(values);
 }
 
 /// A Jacobian of the forces, three rows per contact, in shape (n_c, 3, columns).
@@ -206,13 +206,13 @@ void bind_steps(nb::module_& module) {
              model.step(q, u, v, *step);
              return out;
            },
-           "q"_a, "u"_a, "v"_a = nb::none(), "out"_a = nb::none(),
+           "q"_a.none(), "u"_a.none(), "v"_a = nb::none(), "out"_a = nb::none(),
            "One step of length h from (q, v) under the commands u: a StepResult, `out` if given.")
       .def("reset", [](Model& model) { const Turn turn(model.taken()); model.steps().reset(); }, "Forgets warm starts.")
-      .def("_derivatives", &Model::derivatives, "q"_a, "u"_a, "v"_a.none(), "by_configuration"_a, "motion_only"_a)
-      .def("jvp", &Model::jvp, "q"_a, "u"_a, "dq"_a = nb::none(), "du"_a = nb::none(),
+      .def("_derivatives", &Model::derivatives, "q"_a.none(), "u"_a.none(), "v"_a.none(), "by_configuration"_a, "motion_only"_a)
+      .def("jvp", &Model::jvp, "q"_a.none(), "u"_a.none(), "dq"_a = nb::none(), "du"_a = nb::none(),
            "∂q⁺/∂q dq + ∂q⁺/∂u du, shape (n_v,) or (batch, n_v).")
-      .def("vjp", &Model::vjp, "q"_a, "u"_a, "cotangent"_a, "(∂q⁺/∂q)ᵀ w and (∂q⁺/∂u)ᵀ w, shapes (n_v,) and (n_u,) or with a batch in front.")
+      .def("vjp", &Model::vjp, "q"_a.none(), "u"_a.none(), "cotangent"_a.none(), "(∂q⁺/∂q)ᵀ w and (∂q⁺/∂u)ᵀ w, shapes (n_v,) and (n_u,) or with a batch in front.")
       .def_prop_ro("h", [](Model& model) { return model.steps().h(); }, "Length of a step [s].")
       .def_prop_ro("kappa", [](Model& model) { return model.steps().kappa(); }, "Weight of the smoothing barrier [1/J]; infinity: exact.")
       .def_prop_ro("second_order", [](Model& model) { return model.steps().second_order(); }, "Whether velocities are part of the state.");

@@ -1,0 +1,24 @@
+"""The package of the build in $DEFT_BUILD_DIR, else of build/release."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build/release")) / "python"))
+
+import deft  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def hand():
+    """A planar hand of two fingers around a ball."""
+    return deft.load(deft.scene_path("planning/planar_hand"))
+
+
+@pytest.fixture(scope="session")
+def touching():
+    """A hand of sixteen joints with a free ball between its fingers."""
+    return deft.load(deft.scene_path("planning/allegro_ball"))

@@ -1,0 +1,129 @@
+"""Roll-outs, plans and run folders."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import deft
+import numpy as np
+import pytest
+from conftest import ROOT
+
+
+@pytest.fixture(scope="module")
+def plan(hand):
+    return deft.plan(hand, seed=1, first=True)
+
+
+def test_a_plan_leads_to_its_goal(hand, plan):
+    assert plan.success and plan.status == "Solved" and plan.goal == "half_turn"
+    assert plan.q.shape == (len(plan.u) + 1, hand.n_q) and plan.error.position_m < 0.01
+    assert plan.segments[0]["first"] == 0 and plan.segments[-1]["last"] == len(plan.u)
+    assert plan.holds[0]["judge"] == "h" and plan.holds[0]["success"] and 0 <= plan.first_solution_s <= plan.time_s
+    again = deft.plan(hand, seed=1, first=True, threads=1)
+    np.testing.assert_array_equal(again.u, plan.u)
+
+
+def test_a_roll_out_of_a_plan_is_the_plan(hand, plan):
+    run = deft.simulate(hand, commands=plan.u)
+    np.testing.assert_allclose(run.q, plan.q, atol=1e-9)
+    assert run.status == "Completed" and len(run) == len(plan.u) and run.t[-1] == pytest.approx(len(plan.u) * plan.h)
+    called = deft.simulate(hand, commands=lambda t, q: plan.u[round(t / plan.h)], steps=30)
+    np.testing.assert_array_equal(called.q, run.q[:31])
+
+
+def test_run_folders_are_read_back(hand, plan, tmp_path):
+    run = deft.simulate(hand, commands=plan.u[:20])
+    run.save(tmp_path / "run")
+    stored = deft.Run.open(tmp_path / "run")
+    np.testing.assert_array_equal(stored.q, run.q)
+    np.testing.assert_array_equal(stored.u, run.u)
+    for t in (run.t[1], run.t[20]):
+        one, other = run.contacts(t), stored.contacts(t)
+        assert one.bodies == other.bodies
+        np.testing.assert_array_equal(one.force, other.force)
+    with pytest.raises(ValueError, match="t: 99 s is not within the run"):
+        run.contacts(99.0)
+    with pytest.raises(deft.InputError):
+        run.save(tmp_path / "run")
+    with pytest.raises(deft.InputError):
+        deft.Run.open(tmp_path)
+
+
+def test_folders_of_the_program_are_runs(tmp_path):
+    binary = os.path.join(os.environ.get("DEFT_BUILD_DIR", ROOT / "build/release"), "deft")
+    subprocess.run([binary, "sim", deft.scene_path("planning/planar_hand"), "--steps", "5", "--out", tmp_path / "run", "--quiet"], check=True, capture_output=True)
+    run = deft.Run.open(tmp_path / "run")
+    assert len(run) == 5 and run.status == "Completed" and run.summary["steps"] == 5 and run.name == "planar_hand"
+
+
+def test_callbacks_see_steps_and_their_exceptions_propagate(hand):
+    seen = []
+
+    def watch(k, r):
+        seen.append((k, np.array(r.q)))
+        return k < 3
+
+    run = deft.simulate(hand, commands=np.tile(hand.u() + 0.1, (10, 1)), on_step=watch)
+    assert [k for k, _ in seen] == [0, 1, 2, 3] and run.status == "Interrupted" and len(run) == 4
+    np.testing.assert_array_equal([q for _, q in seen], run.q[1:])
+    with pytest.raises(ZeroDivisionError):
+        deft.simulate(hand, steps=5, on_step=lambda k, r: 1 / 0)
+    with pytest.raises(ValueError, match=r"commands\(t, q\): expected shape \(4,\)"):
+        deft.simulate(hand, steps=5, commands=lambda t, q: [0.0])
+    with pytest.raises(ValueError, match="steps: 11, but commands has 10 rows"):
+        deft.simulate(hand, steps=11, commands=np.tile(hand.u(), (10, 1)))
+    with pytest.raises(ValueError, match="steps: expected a number"):
+        deft.simulate(hand)
+
+
+def test_progress_ends_a_search(touching):
+    calls = []
+    plan = deft.plan(touching, seed=2, goal=touching.goals[0], first=True, on_progress=lambda *now: calls.append(now) or len(calls) < 2, improve_s=0)
+    assert calls and len(calls[0]) == 3 and (plan.status == "Interrupted" or plan.success)
+    with pytest.raises(ZeroDivisionError):
+        deft.plan(touching, seed=2, first=True, on_progress=lambda *now: 1 / 0)
+    with pytest.raises(deft.InputError, match="goal: there is no 'x'"):
+        deft.plan(touching, goal="x")
+    with pytest.raises(deft.InputError, match="did you mean 'nodes'"):
+        deft.plan(touching, ndes=3)
+
+
+def test_statistics(hand):
+    table = deft.plan_statistics(hand, seeds=range(2), first=True)
+    assert table.success_rate == sum(plan.success for plan in table.plans) / 2 and len(table.plans) == 2
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time
+sys.path.insert(0, {path!r})
+import deft
+scene = deft.load(deft.scene_path("planning/allegro_door"))
+model = deft.StepModel(scene)
+def interrupt():
+    time.sleep(0.5)
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=interrupt).start()
+try:
+    {call}
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        'deft.plan(scene, seed=1, time_limit=1000, nodes=1000000)',
+        "deft.simulate(scene, steps=10**7)",
+        "deft.Batch(model).step([scene.q()] * 200000, scene.u())",
+    ],
+    ids=["plan", "simulate", "batch"],
+)
+def test_control_c_ends_long_calls(call):
+    source = INTERRUPTED.format(path=os.path.dirname(os.path.dirname(deft.__file__)), call=call)
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=300)
+    assert done.stdout.split() == ["interrupted"], done.stderr
