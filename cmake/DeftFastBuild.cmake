@@ -20,7 +20,7 @@ endfunction()
 
 deft_precompiled_headers(deft_headers precompiled.hpp Eigen3::Eigen fmt::fmt)
 deft_precompiled_headers(deft_json_headers precompiled_json.hpp Eigen3::Eigen fmt::fmt nlohmann_json::nlohmann_json)
-deft_precompiled_headers(deft_cli_headers precompiled_cli.hpp PROGRAMS Eigen3::Eigen fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
+deft_precompiled_headers(deft_cli_headers precompiled_cli.hpp Eigen3::Eigen fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11)
 deft_precompiled_headers(deft_program_headers precompiled.hpp PROGRAMS Eigen3::Eigen fmt::fmt)
 
 # deft_fast_build(TARGET [UNITY [BATCH n]] [HEADERS target]): TARGET takes its precompiled headers from deft_headers, or from

@@ -6,6 +6,7 @@
 #include "command.hpp"
 #include "deft/authoring/scene_checks.hpp"
 #include "deft/core/diagnostics.hpp"
+#include "deft/core/resources.hpp"
 #include "deft/io/scene/scene_file.hpp"
 #include "json.hpp"
 #include "options.hpp"
@@ -33,7 +34,7 @@ Found check(const std::string& file, const CheckOptions& options) {
   Found found;
   try {
     const scene::Scene scene =
-        io::load_scene(file, {options.overlays, options.settings, options.package_paths, DEFT_SCENES_DIR}, diagnostics);
+        io::load_scene(file, {options.overlays, options.settings, options.package_paths, resource("scenes")}, diagnostics);
     found.findings = authoring::check_scene(scene);
   } catch (const InputError& error) {
     if (!diagnostics.has_errors()) {

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "command.hpp"
+#include "deft/core/resources.hpp"
 #include "deft/plant/plant.hpp"
 #include "deft/solvers/kernels/isa.hpp"
 #include "json.hpp"
@@ -114,7 +115,7 @@ int run(const OutputOptions& output) {
                 {"problems", problems},
                 {"simulators", plants}});
   } else {
-    fmt::print("deft {}\n  prefix  {}\n  isa     {}\n  scenes  {}\n", DEFT_VERSION, prefix, isa, DEFT_SCENES_DIR);
+    fmt::print("deft {}\n  prefix  {}\n  isa     {}\n  scenes  {}\n", DEFT_VERSION, prefix, isa, resource("scenes"));
     for (const Library& library : libraries)
       fmt::print("  {:<36} {:<12} {}\n", library.name, library.version, library.path);
     for (const plant::Simulator& simulator : simulators)

@@ -12,6 +12,7 @@
 #include "deft/collision/decomposition/part_files.hpp"
 #include "deft/collision/shapes/weigh.hpp"
 #include "deft/core/diagnostics.hpp"
+#include "deft/core/resources.hpp"
 #include "deft/core/log.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
@@ -100,7 +101,7 @@ double width_of(const TriangleMesh& mesh) {
 /// The page of a scene in which nothing moves.
 void draw(const std::string& scene_file, const std::string& page) {
   Diagnostics expected;  // the mesh collides as its hull in the picture, which nothing touches
-  const scene::Scene scene = io::load_scene(scene_file, {.bundled_scenes = DEFT_SCENES_DIR}, expected);
+  const scene::Scene scene = io::load_scene(scene_file, {.bundled_scenes = resource("scenes")}, expected);
   const auto model = dynamics::make_step_model(scene);
   write_page(page, {scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), DEFT_VERSION},
              dynamics::start_trajectory(*model, dynamics::initial_state(*model)));

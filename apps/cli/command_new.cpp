@@ -9,6 +9,7 @@
 #include "command.hpp"
 #include "deft/authoring/robot_facts.hpp"
 #include "deft/authoring/scene_draft.hpp"
+#include "deft/core/resources.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/dynamics/step_model.hpp"
@@ -99,7 +100,7 @@ Command add_new(CLI::App& app) {
       app.add_subcommand("new", "Write a scene that runs: a robot, objects within its reach, and a goal");
   const auto options = std::make_shared<NewOptions>();
   authoring::DraftRequest& request = options->request;
-  request.bundled_scenes = DEFT_SCENES_DIR;
+  request.bundled_scenes = resource("scenes");
   command->add_option("ROBOT", request.robot, "A model file (URDF, SDFormat, MJCF), or the name of a bundled robot")
       ->required();
   command->add_option("OBJECT", request.objects, "Model files, or names of bundled objects");
@@ -118,8 +119,8 @@ Command add_new(CLI::App& app) {
       ->transform(CLI::CheckedTransformer(std::map<std::string, authoring::Base>{
           {"fixed", authoring::Base::kFixed}, {"floating", authoring::Base::kFloating}}));
   command->add_flag("--force", options->force, "Replace the file");
-  command->footer(fmt::format("Robots: {}.\nObjects: {}.", fmt::join(authoring::bundled_robots(DEFT_SCENES_DIR), ", "),
-                              fmt::join(authoring::bundled_objects(DEFT_SCENES_DIR), ", ")));
+  command->footer(fmt::format("Robots: {}.\nObjects: {}.", fmt::join(authoring::bundled_robots(resource("scenes")), ", "),
+                              fmt::join(authoring::bundled_objects(resource("scenes")), ", ")));
   add_package_path(*command, request.package_paths);
   add_output_options(*command, options->output);
   return {command, [options] { return run(*options); }};

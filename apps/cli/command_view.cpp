@@ -12,6 +12,7 @@
 
 #include "command.hpp"
 #include "deft/core/log.hpp"
+#include "deft/core/resources.hpp"
 #include "deft/dynamics/body_poses.hpp"
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/io/scene/scene_file.hpp"
@@ -61,7 +62,7 @@ void find_second_poses(const io::RunHeader& header, dynamics::Trajectory& motion
   try {
     io::publish_text(file.string(), header.scene_yaml);
     Diagnostics diagnostics;
-    dynamics::add_second_poses(io::load_scene(file.string(), {.bundled_scenes = DEFT_SCENES_DIR}, diagnostics), motion);
+    dynamics::add_second_poses(io::load_scene(file.string(), {.bundled_scenes = resource("scenes")}, diagnostics), motion);
   } catch (const std::exception& error) {
     log::warning(fmt::format("second motions are not drawn: {}", error.what()));
   }

@@ -6,5 +6,7 @@ namespace deft::cli {
 void catch_interrupts();
 /// Whether that happened; safe to ask from all threads.
 bool interrupted();
+/// What was done about signals before is done again, and none has come: for processes that go on.
+void forget_interrupts();
 
 }  // namespace deft::cli

@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "deft/core/log.hpp"
+#include "deft/core/resources.hpp"
 
 namespace deft::cli {
 
@@ -60,7 +61,7 @@ void add_override_options(CLI::App& command, SceneOptions& options) {
 }
 
 io::SceneFileOptions scene_file_options(const SceneOptions& options) {
-  io::SceneFileOptions result{options.overlays, options.settings, options.package_paths, DEFT_SCENES_DIR};
+  io::SceneFileOptions result{options.overlays, options.settings, options.package_paths, resource("scenes")};
   if (options.h) result.settings.push_back("step.h=" + *options.h);
   if (options.model) result.settings.push_back("step.model=" + *options.model);
   if (options.kappa) result.settings.push_back("step.kappa=" + *options.kappa);

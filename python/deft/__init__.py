@@ -1,5 +1,8 @@
 """deft: simulation, planning and control of robots that work through contact."""
 
+import sys as _sys
+from collections.abc import Sequence as _Sequence
+
 from . import _core
 from ._core import BatchResult, Contacts, Derivatives, StepResult
 from ._errors import Diagnostic, InputError, InputWarning, SolveError, Status
@@ -10,7 +13,13 @@ from ._scene import Coordinate, Scene, load, loads, scene_path, scenes
 
 __version__: str = _core.__version__
 
+
+def main(argv: _Sequence[str] | None = None) -> int:
+    """The command line: runs a command (argv without the program's name; those of this process) and returns its exit code."""
+    return _core.main(list(_sys.argv[1:] if argv is None else argv))
+
+
 __all__ = [
     "Batch", "BatchResult", "Contacts", "Coordinate", "Derivatives", "Diagnostic", "InputError", "InputWarning", "Plan", "Run", "Scene",
-    "SolveError", "Status", "StepModel", "StepResult", "load", "loads", "plan", "plan_statistics", "scene_path", "scenes", "simulate",
+    "SolveError", "Status", "StepModel", "StepResult", "load", "loads", "main", "plan", "plan_statistics", "scene_path", "scenes", "simulate",
 ]

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
-_HERE = Path(__file__).resolve().parent
-# In a clone the scenes stand at its root, in a wheel beside this file.
-SCENES = _HERE / "scenes" if (_HERE / "scenes").is_dir() else _HERE.parent.parent / "scenes"
+from . import _core
+
+_INSTALLED = Path(__file__).resolve().parent / "share"
+if _INSTALLED.is_dir():  # of a wheel; in a clone they stand in the source tree
+    _core.set_resource_root(str(_INSTALLED))
+SCENES = Path(_core.resource("scenes"))

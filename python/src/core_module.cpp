@@ -1,18 +1,44 @@
 // deft._core: what the package `deft` calls.
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdio>
 
 #include "batch_bindings.hpp"
-#include "deft/core/log.hpp"
+#include "deft/core/resources.hpp"
 #include "errors.hpp"
+#include "interrupt.hpp"
 #include "plan_bindings.hpp"
+#include "program.hpp"
 #include "run_bindings.hpp"
 #include "scene_bindings.hpp"
 #include "step_bindings.hpp"
 #include "yaml_objects.hpp"
 
+namespace nb = nanobind;
+
 NB_MODULE(_core, module) {
   module.attr("__version__") = DEFT_VERSION;
+  module.def(
+      "main",
+      [](const std::vector<std::string>& arguments) {
+        std::vector<std::string> words{"deft"};
+        words.insert(words.end(), arguments.begin(), arguments.end());
+        std::vector<char*> argv;
+        for (std::string& word : words) argv.push_back(word.data());
+        argv.push_back(nullptr);
+        const nb::gil_scoped_release unlocked;
+        const int code = deft::cli::run(static_cast<int>(words.size()), argv.data());
+        deft::cli::forget_interrupts();
+        std::fflush(nullptr);
+        return code;
+      },
+      nb::arg("arguments"));
+  module.def("resource", &deft::resource, nb::arg("place"));
+  module.def("set_resource_root", &deft::set_resource_root, nb::arg("root"));
   deft::python::translate_errors();
   deft::python::bind_yaml(module);
   deft::python::bind_scene(module);

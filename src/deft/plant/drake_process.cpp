@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "deft/core/process.hpp"
+#include "deft/core/resources.hpp"
 #include "deft/plant/drake_plant.hpp"
 
 namespace deft::plant {
@@ -21,6 +22,7 @@ namespace {
 constexpr const char* kInstallDrake =
     "install it with 'python3 -m venv .venv-bench && .venv-bench/bin/python -m pip install drake==1.51.*' or set "
     "DEFT_DRAKE_PYTHON to a Python interpreter that has it";
+constexpr const char* kServer = "src/deft/plant/drake_server.py";
 constexpr double kPatience = 2;  // [s] until a child that should end is ended
 constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 
@@ -29,14 +31,14 @@ constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 }  // namespace
 
 std::string find_drake_python() {
-  return find_python("pydrake", "DEFT_DRAKE_PYTHON", DEFT_BENCH_PYTHON, std::string("plant drake: ") + kInstallDrake);
+  return find_python("pydrake", "DEFT_DRAKE_PYTHON", resource(".venv-bench/bin/python"), std::string("plant drake: ") + kInstallDrake);
 }
 
 DrakeInstallation find_drake() {
   DrakeInstallation found{.python = find_drake_python(), .version = {}};
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) refuse("no pipe could be opened");
-  const int pid = spawn({found.python, DEFT_DRAKE_SERVER, "--version"}, -1, pipe_ends[1], -1);
+  const int pid = spawn({found.python, resource(kServer), "--version"}, -1, pipe_ends[1], -1);
   close(pipe_ends[1]);
   char c = 0;
   while (read(pipe_ends[0], &c, 1) == 1)
@@ -52,7 +54,7 @@ DrakeProcess::DrakeProcess(const std::string& python) : python_(python) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) refuse("no socket could be opened");
   socket_ = ends[0];
   errors_ = memfd_create("drake", MFD_CLOEXEC);
-  pid_ = spawn({python, DEFT_DRAKE_SERVER}, ends[1], ends[1], errors_);
+  pid_ = spawn({python, resource(kServer)}, ends[1], ends[1], errors_);
   close(ends[1]);
   if (pid_ > 0) return;
   close(socket_);

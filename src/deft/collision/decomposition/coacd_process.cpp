@@ -13,6 +13,7 @@
 #include <string>
 
 #include "deft/core/process.hpp"
+#include "deft/core/resources.hpp"
 
 namespace deft::collision {
 namespace {
@@ -76,12 +77,12 @@ std::vector<TriangleMesh> read(const fs::path& file) {
 }  // namespace
 
 std::vector<TriangleMesh> ask_coacd(const TriangleMesh& mesh, const multibody::DecompositionSpec& how) {
-  const std::string python = find_python("coacd", "DEFT_COACD_PYTHON", DEFT_BUILD_PYTHON, kInstall);
+  const std::string python = find_python("coacd", "DEFT_COACD_PYTHON", resource(".venv/bin/python"), kInstall);
   const Exchange exchange;
   const fs::path in = exchange.folder / "mesh", out = exchange.folder / "parts";
   write(mesh, in);
   const int errors = memfd_create("coacd", MFD_CLOEXEC);
-  const int pid = spawn({python, DEFT_COACD_SCRIPT, in.string(), out.string(), fmt::format("{}", how.concavity),
+  const int pid = spawn({python, resource("src/deft/collision/decomposition/coacd_parts.py"), in.string(), out.string(), fmt::format("{}", how.concavity),
                          fmt::format("{}", how.parts), DEFT_COACD_VERSION},
                         -1, errors, errors);
   const int status = pid > 0 ? wait_for_end(pid) : -1;
