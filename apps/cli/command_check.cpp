@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "check_json.hpp"
 #include "command.hpp"
 #include "deft/authoring/scene_checks.hpp"
 #include "deft/core/diagnostics.hpp"
@@ -75,13 +76,17 @@ Json entry(const std::string& file, const authoring::Finding& finding, Severity 
   return one;
 }
 
-int run(const CheckOptions& options) {
-  apply(options.output);
+/// What was found in all scenes: as JSON, and as lines for people in the order found.
+struct Report {
   Json errors = Json::array(), warnings = Json::array();
   std::vector<std::string> lines;
+};
+
+Report check_all(const CheckOptions& options) {
+  Report report;
   const auto list = [&](Severity severity, Json one, std::string line) {
-    (severity == Severity::kError ? errors : warnings).push_back(std::move(one));
-    lines.push_back(std::move(line));
+    (severity == Severity::kError ? report.errors : report.warnings).push_back(std::move(one));
+    report.lines.push_back(std::move(line));
   };
   for (const std::string& scene : options.scenes) {
     Found found = check(scene, options);
@@ -94,6 +99,12 @@ int run(const CheckOptions& options) {
       list(severity, entry(scene, finding, severity),
            to_string({severity, {scene, 0, 0}, fmt::format("{}\n  cure: {}", finding.message, finding.cure), {}}));
   }
+  return report;
+}
+
+int run(const CheckOptions& options) {
+  apply(options.output);
+  const auto [errors, warnings, lines] = check_all(options);
   if (options.output.json) {
     print_json({{"errors", errors}, {"warnings", warnings}});
   } else {
@@ -105,6 +116,12 @@ int run(const CheckOptions& options) {
 }
 
 }  // namespace
+
+std::string check_json(const std::string& scene, const std::vector<std::string>& package_paths) {
+  Report report = check_all({.output = {}, .scenes = {scene}, .package_paths = package_paths});
+  for (Json& warning : report.warnings) report.errors.push_back(std::move(warning));
+  return text_of(report.errors);
+}
 
 Command add_check(CLI::App& app) {
   CLI::App* command =

@@ -81,6 +81,21 @@ void check_tolerance(const std::string& path, const io::ProblemFile& problem, co
                                                *options.tolerance, kLargest));
 }
 
+}  // namespace
+
+std::string solve_json(const std::string& path, const io::ProblemFile& problem, const SolveOptions& options) {
+  check_tolerance(path, problem, options);
+  ProblemSolvers all;
+  return std::visit(
+      [&](const auto& file) {
+        check_solver_fits(path, file, options);
+        return result_json(file, all.solve(file, options));
+      },
+      problem);
+}
+
+namespace {
+
 /// What several files add up to.
 struct Total {
   int solved = 0, failed = 0, worst = kDone;

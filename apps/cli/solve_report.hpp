@@ -14,6 +14,10 @@ void print_solved(const io::ComplementarityProblemFile& file, const Complementar
 void print_solved(const io::LcsProblemFile& file, const ControlSolved& solved);                      // the same
 void print_solved(const io::PatchProblemFile& file, const PatchSolved& solved);                      // the same
 
+/// Solves one problem from scratch, as deft solve PATH --json does.
+/// @throws InputError for options that do not fit its kind.
+std::string solve_json(const std::string& path, const io::ProblemFile& problem, const SolveOptions& options);
+
 /// The result of one file as one line of JSON, as io/problems writes it.
 std::string result_json(const io::ContactProblemFile& file, const ContactSolved& solved);
 std::string result_json(const io::DelassusProblemFile& file, const DelassusSolved& solved);                // the same

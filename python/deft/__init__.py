@@ -8,6 +8,7 @@ from ._core import BatchResult, Contacts, Derivatives, StepResult
 from ._errors import Diagnostic, InputError, InputWarning, SolveError, Status
 from ._model import Batch, StepModel, simulate
 from ._plan import Plan, plan, plan_statistics
+from ._problem import Problem, check, solve
 from ._run import Run
 from ._scene import Coordinate, Scene, load, loads, scene_path, scenes
 
@@ -20,6 +21,6 @@ def main(argv: _Sequence[str] | None = None) -> int:
 
 
 __all__ = [
-    "Batch", "BatchResult", "Contacts", "Coordinate", "Derivatives", "Diagnostic", "InputError", "InputWarning", "Plan", "Run", "Scene",
-    "SolveError", "Status", "StepModel", "StepResult", "load", "loads", "main", "plan", "plan_statistics", "scene_path", "scenes", "simulate",
+    "Batch", "BatchResult", "Contacts", "Coordinate", "Derivatives", "Diagnostic", "InputError", "InputWarning", "Plan", "Problem", "Run", "Scene",
+    "SolveError", "Status", "StepModel", "StepResult", "check", "load", "loads", "main", "plan", "plan_statistics", "scene_path", "scenes", "simulate", "solve",
 ]

@@ -13,6 +13,7 @@
 #include "interrupt.hpp"
 #include "plan_bindings.hpp"
 #include "program.hpp"
+#include "report_bindings.hpp"
 #include "run_bindings.hpp"
 #include "scene_bindings.hpp"
 #include "step_bindings.hpp"
@@ -46,4 +47,5 @@ NB_MODULE(_core, module) {
   deft::python::bind_batches(module);
   deft::python::bind_runs(module);
   deft::python::bind_plans(module);
+  deft::python::bind_reports(module);
 }

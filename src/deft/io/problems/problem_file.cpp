@@ -209,8 +209,10 @@ ContactProblemFile read_contact_file(const JsonField& root, const std::string& p
 
 }  // namespace
 
-ProblemFile read_problem(const std::string& path) {
-  const nlohmann::json document = parse_json(path, read_text(path));
+ProblemFile read_problem(const std::string& path) { return parse_problem(read_text(path), path); }
+
+ProblemFile parse_problem(const std::string& text, const std::string& path) {
+  const nlohmann::json document = parse_json(path, text);
   const JsonField root(document, path);
   const std::string kind = checked_kind(root);
   if (kind == "contact") return read_contact_file(root, path);

@@ -60,6 +60,8 @@ using ProblemFile =
 /// Reads a problem file. @throws InputError `FILE: field 'x': error: …` naming the field, the value and the valid
 /// choices.
 ProblemFile read_problem(const std::string& path);
+/// The same of the text of a file; `path` names it in errors.
+ProblemFile parse_problem(const std::string& text, const std::string& path);
 /// Reads a file of kind `contact`, and no other. @throws as read_problem.
 ContactProblemFile read_contact_problem(const std::string& path);
 /// Names for the contacts of a file; lists may be shorter than the contacts.
