@@ -24,16 +24,16 @@ class StepModel(_core.StepModel):
         self.scene = changed
 
     def derivatives(self, q: Any, u: Any, v: Any = None, wrt: Iterable[str] = ("q", "u"), of: Iterable[str] = ("motion",)) -> _core.Derivatives:
-        """Jacobians of the step from (q, v) under u, started cold. wrt: of q, u, v; of: of motion, forces.
+        """Jacobians of the step from (q, v) under u, started cold. wrt: any of q, u, v, params; of: motion, forces.
 
         Raises SolveError if the step fails and InputError where a model has no derivative.
         """
-        known_wrt, known_of = ("q", "u", "v"), ("motion", "forces")
+        known_wrt, known_of = ("q", "u", "v", "params"), ("motion", "forces")
         for name, given, known in (("wrt", wrt, known_wrt), ("of", of, known_of)):
             for word in given:
                 if word not in known:
                     raise ValueError(f"{name}: {word!r} is unknown; valid: {', '.join(known)}")
-        return self._derivatives(q, u, v, "q" in wrt or "v" in wrt, "forces" not in of)
+        return self._derivatives(q, u, v, "q" in wrt or "v" in wrt, "forces" not in of, "params" in wrt)
 
 
 class Batch(_core.Batch):
@@ -42,6 +42,26 @@ class Batch(_core.Batch):
     def __init__(self, model: StepModel, threads: int = 0):
         super().__init__(model.scene._core, threads)
         self.model = model
+
+
+def bundle(
+    model: StepModel,
+    q: Any,
+    u: Any,
+    samples: int = 100,
+    std: Any = 0.05,
+    order: int = 1,
+    seed: int = 0,
+    std_q: Any = None,
+    antithetic: bool = False,
+    threads: int = 0,
+) -> _core.Bundle:
+    """The gradient of a step averaged over noise on u (and q), which smooths contact by sampling: E[∂q⁺/∂u (q, u + w)].
+
+    std, std_q: standard deviations of the noise, one for all or per command [rad, m] and velocity. order: 1, the mean of the
+    samples' Jacobians; 0, a fit to their motions, which sees jumps too. Raises SolveError if the step itself fails.
+    """
+    return _core.bundle(model, q, u, samples, std, std_q, order, seed, antithetic, threads)
 
 
 def simulate(

@@ -7,6 +7,7 @@
 #include "arrays.hpp"
 #include "deft/core/index.hpp"
 #include "deft/dynamics/batch/batch.hpp"
+#include "deft/dynamics/batch/bundled_gradient.hpp"
 #include "errors.hpp"
 #include "step_bindings.hpp"
 
@@ -72,9 +73,61 @@ nb::object jacobians(nb::handle_t<BatchResult> self) {
   return view_of(columns.data(), {to_size(columns.cols()), rows, to_size(columns.rows()) / rows}, self);
 }
 
+dynamics::BundleResult bundle(Model& model, nb::handle q, nb::handle u, int samples, nb::handle std, nb::handle std_q,
+                              int order, std::uint64_t seed, bool antithetic, int threads) {
+  const Turn turn(model.taken());
+  const scene::Scene& scene = model.scene();
+  const auto deviation = [](nb::handle value, const char* name, Eigen::Index size) -> Eigen::VectorXd {
+    const Numbers numbers(value, name);
+    if (numbers.ndim() == 0) return Eigen::VectorXd::Constant(1, *numbers.data());
+    return read_vector(value, name, size);
+  };
+  if (order != 0 && order != 1) throw nb::value_error("order: 0 (a fit to the motions) or 1 (the mean of Jacobians)");
+  dynamics::BundleOptions options{.order = order == 0 ? dynamics::BundleOrder::kZero : dynamics::BundleOrder::kFirst,
+                                  .sigma_u = deviation(std, "std", scene.nu()),
+                                  .samples = samples,
+                                  .antithetic = antithetic,
+                                  .seed = seed,
+                                  .threads = threads,
+                                  .on_progress = [](int, int) { raise_interrupts(); }};
+  if (!std_q.is_none()) options.sigma_q = deviation(std_q, "std_q", scene.nv());
+  const dynamics::State start{.q = read_vector(q, "q", scene.nq())};
+  const Eigen::VectorXd command = read_vector(u, "u", scene.nu());
+  dynamics::BundleResult result;
+  {
+    const nb::gil_scoped_release unlocked;
+    dynamics::Batch batch(scene);
+    dynamics::bundle_gradient(scene, batch, start, command, options, result);
+  }
+  if (result.outcome == dynamics::BundleOutcome::kDone) return result;
+  const nb::object type = nb::module_::import_("deft._errors").attr("SolveError");
+  const std::string text =
+      result.outcome == dynamics::BundleOutcome::kFailed
+          ? "the step without noise failed: " + std::string(solvers::sentence(result.status))
+          : "only " + std::to_string(result.used) + " of " + std::to_string(samples) + " samples have a step; valid: more samples, less noise";
+  PyErr_SetObject(type.ptr(), type(text).ptr());
+  throw nb::python_error();
+}
+
+/// A matrix of a bundle; None where it was not asked for.
+template <auto Member>
+nb::object matrix(const dynamics::BundleResult& result) {
+  return (result.*Member).size() == 0 ? nb::object(nb::none()) : to_array(result.*Member);
+}
+
 }  // namespace
 
 void bind_batches(nb::module_& module) {
+  using dynamics::BundleResult;
+  nb::class_<BundleResult>(module, "Bundle", "A gradient averaged over noise.")
+      .def_prop_ro("dq_du", &matrix<&BundleResult::B>, "E[∂q⁺/∂u], (n_v, n_u).")
+      .def_prop_ro("standard_error", &matrix<&BundleResult::B_standard_error>, "Of the entries of dq_du.")
+      .def_prop_ro("dq_dq", &matrix<&BundleResult::A>, "E[∂q⁺/∂q], (n_v, n_v); None without std_q.")
+      .def_prop_ro("dq_dq_standard_error", &matrix<&BundleResult::A_standard_error>, "Of the entries of dq_dq.")
+      .def_prop_ro("mean", [](const BundleResult& r) { return to_array(r.mean); }, "E[q⁺ ⊖ q⁺(q, u)] [rad, m], (n_v,).")
+      .def_prop_ro("used", [](const BundleResult& r) { return r.used; }, "Samples that have a step.");
+  module.def("bundle", &bundle, "model"_a, "q"_a.none(), "u"_a.none(), "samples"_a, "std"_a, "std_q"_a.none(), "order"_a, "seed"_a,
+             "antithetic"_a, "threads"_a);
   nb::class_<BatchResult>(module, "BatchResult", "Steps of a batch; NaN in the rows of items that failed. Arrays are read-only views.")
       .def("__len__", &BatchResult::size)
       .def_prop_ro("q", &vectors<&BatchResult::q_next>, "q⁺, (B, n_q).")

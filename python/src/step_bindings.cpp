@@ -5,6 +5,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+
 #include "arrays.hpp"
 #include "deft/core/index.hpp"
 #include "deft/dynamics/contact_records.hpp"
@@ -99,7 +101,8 @@ void Model::step(nb::handle q, nb::handle u, nb::handle v, Step& step) {
   steps_->step(step.start, step.u, step.result);
 }
 
-Derivatives Model::derivatives(nb::handle q, nb::handle u, nb::handle v, bool by_configuration, bool motion_only) {
+Derivatives Model::derivatives(nb::handle q, nb::handle u, nb::handle v, bool by_configuration, bool motion_only,
+                                bool by_parameters) {
   const Turn turn(taken_);
   read(q, u, v, scratch_);
   {
@@ -112,7 +115,55 @@ Derivatives Model::derivatives(nb::handle q, nb::handle u, nb::handle v, bool by
   Derivatives out;
   out.report = steps_->differentiate(scratch_.start, scratch_.u, scratch_.result,
                                      {.configuration = by_configuration, .motion_only = motion_only}, out.jacobians);
+  if (by_parameters) differentiate_by_parameters(out);
   return out;
+}
+
+const std::vector<NamedParameter>& Model::parameters() {
+  if (parameters_.empty()) parameters_ = parameters_of(scene_);
+  return parameters_;
+}
+
+void Model::differentiate_by_parameters(Derivatives& out) {
+  if (!differentiator_) differentiator_ = std::make_unique<dynamics::StepDifferentiator>(scene_);
+  differentiator_->linearize(*steps_, scratch_.start, scratch_.u, scratch_.result);
+  // Friction of pairs that are not near moves nothing.
+  const auto is_near = [&](const dynamics::Parameter& p) {
+    const auto& contacts = scratch_.result.problem.contacts;
+    return p.kind != dynamics::Parameter::Kind::kFriction ||
+           std::any_of(contacts.begin(), contacts.end(), [&](const contact::Contact& c) {
+             return std::minmax(c.geometry_a, c.geometry_b) == std::minmax(p.index, p.second);
+           });
+  };
+  std::vector<dynamics::Parameter> asked;
+  std::vector<Eigen::Index> column;
+  for (std::size_t i = 0; i < parameters().size(); ++i) {
+    for (const dynamics::Parameter& parameter : parameters_[i].of) {
+      if (!is_near(parameter)) continue;
+      asked.push_back(parameter);
+      column.push_back(static_cast<Eigen::Index>(i));
+    }
+  }
+  Eigen::MatrixXd dq, df;
+  differentiator_->parameters(asked, dq, df);
+  const contact::ContactProblem& problem = scratch_.result.problem;
+  const auto count = static_cast<Eigen::Index>(parameters_.size());
+  out.dq_dtheta = Eigen::MatrixXd::Zero(scene_.nv(), count);
+  out.df_dtheta = Eigen::MatrixXd::Zero(3 * static_cast<Eigen::Index>(problem.contacts.size()), count);
+  for (std::size_t k = 0; k < column.size(); ++k) {
+    const auto from = static_cast<Eigen::Index>(k), to = column[k];
+    out.dq_dtheta.col(to) += dq.col(from);
+    Eigen::Index row = 0;
+    for (std::size_t i = 0; i < problem.contacts.size(); ++i) {
+      const contact::Contact& c = problem.contacts[i];
+      const Eigen::Index rows = scratch_.result.program.J.rows(static_cast<int>(i));
+      auto force = out.df_dtheta.col(to).segment<3>(3 * static_cast<Eigen::Index>(i));
+      force += df(row, from) * c.n_W;
+      if (rows > 1) force += df(row + 1, from) * c.t1_W;
+      if (rows > 2 && c.t2_W.squaredNorm() > 0) force += df(row + 2, from) * c.t2_W;
+      row += rows;
+    }
+  }
 }
 
 void Model::linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
@@ -192,6 +243,13 @@ void bind_steps(nb::module_& module) {
       .def_prop_ro("dv_dv", &jacobian<&dynamics::StepDerivative::dv_dv>, "∂v⁺/∂v, likewise.")
       .def_prop_ro("df_dq", &force_jacobian<&dynamics::StepDerivative::dforce_W_dq>, "∂f/∂q in the world [N/rad, N/m], (n_c, 3, n_v).")
       .def_prop_ro("df_du", &force_jacobian<&dynamics::StepDerivative::dforce_W_du>, "∂f/∂u, (n_c, 3, n_u).")
+      .def_prop_ro("dq_dtheta", [](const Derivatives& d) { return d.dq_dtheta.rows() == 0 ? nb::object(nb::none()) : to_array(d.dq_dtheta); },
+                   "∂q⁺/∂θ, (n_v, n_θ), columns in the order of StepModel.params; None if not asked for.")
+      .def_prop_ro("df_dtheta", [](const Derivatives& d) {
+                     return d.dq_dtheta.rows() == 0 ? nb::object(nb::none())
+                                                    : to_array(d.df_dtheta).attr("reshape")(d.df_dtheta.rows() / 3, 3, d.df_dtheta.cols());
+                   },
+                   "∂f/∂θ, (n_c, 3, n_θ).")
       .def_prop_ro("nonsmooth", [](const Derivatives& d) { return d.report.is_nonsmooth; },
                    "Whether they are one-sided or those of a smoothed step.")
       .def_prop_ro("nonsmooth_points", [](const Derivatives& d) { return d.report.nonsmooth_points; }, "Why, one line each.");
@@ -209,10 +267,17 @@ void bind_steps(nb::module_& module) {
            "q"_a.none(), "u"_a.none(), "v"_a = nb::none(), "out"_a = nb::none(),
            "One step of length h from (q, v) under the commands u: a StepResult, `out` if given.")
       .def("reset", [](Model& model) { const Turn turn(model.taken()); model.steps().reset(); }, "Forgets warm starts.")
-      .def("_derivatives", &Model::derivatives, "q"_a.none(), "u"_a.none(), "v"_a.none(), "by_configuration"_a, "motion_only"_a)
+      .def("_derivatives", &Model::derivatives, "q"_a.none(), "u"_a.none(), "v"_a.none(), "by_configuration"_a, "motion_only"_a, "by_parameters"_a)
       .def("jvp", &Model::jvp, "q"_a.none(), "u"_a.none(), "dq"_a = nb::none(), "du"_a = nb::none(),
            "∂q⁺/∂q dq + ∂q⁺/∂u du, shape (n_v,) or (batch, n_v).")
       .def("vjp", &Model::vjp, "q"_a.none(), "u"_a.none(), "cotangent"_a.none(), "(∂q⁺/∂q)ᵀ w and (∂q⁺/∂u)ᵀ w, shapes (n_v,) and (n_u,) or with a batch in front.")
+      .def_prop_ro("params",
+                   [](Model& model) {
+                     nb::dict out;
+                     for (const NamedParameter& parameter : model.parameters()) out[parameter.name.c_str()] = parameter.value;
+                     return out;
+                   },
+                   "θ: name → value, in the order of the columns of dq_dtheta.")
       .def_prop_ro("h", [](Model& model) { return model.steps().h(); }, "Length of a step [s].")
       .def_prop_ro("kappa", [](Model& model) { return model.steps().kappa(); }, "Weight of the smoothing barrier [1/J]; infinity: exact.")
       .def_prop_ro("second_order", [](Model& model) { return model.steps().second_order(); }, "Whether velocities are part of the state.");

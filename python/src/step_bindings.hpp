@@ -10,6 +10,7 @@
 
 #include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/step_model.hpp"
+#include "parameters.hpp"
 #include "scene_bindings.hpp"
 
 namespace deft::python {
@@ -44,6 +45,7 @@ struct Step {
 struct Derivatives {
   dynamics::StepDerivative jacobians;
   dynamics::DerivativeReport report;
+  Eigen::MatrixXd dq_dtheta, df_dtheta;  // nv × nθ; 3 per contact × nθ, in the world; 0 × 0 if not asked for
 };
 
 /// A step model of a scene of its own.
@@ -55,7 +57,9 @@ class Model {
   std::atomic<bool>& taken() { return taken_; }
   /// Steps from (q, v) under u into `step`.
   void step(nb::handle q, nb::handle u, nb::handle v, Step& step);
-  Derivatives derivatives(nb::handle q, nb::handle u, nb::handle v, bool by_configuration, bool motion_only);
+  Derivatives derivatives(nb::handle q, nb::handle u, nb::handle v, bool by_configuration, bool motion_only,
+                          bool by_parameters);
+  const std::vector<NamedParameter>& parameters();
   /// A dq + B du, size nv.
   nb::object jvp(nb::handle q, nb::handle u, nb::handle dq, nb::handle du);
   /// (Aᵀw, Bᵀw).
@@ -66,10 +70,13 @@ class Model {
   void read(nb::handle q, nb::handle u, nb::handle v, Step& step) const;
   /// Steps from q under u, anew, and takes the derivative there. @throws deft.SolveError if the step fails.
   void linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u);
+  /// Of the step in scratch_, into out.dq_dtheta and df_dtheta.
+  void differentiate_by_parameters(Derivatives& out);
 
   scene::Scene scene_;
   std::unique_ptr<dynamics::StepModel> steps_;
   std::unique_ptr<dynamics::StepDifferentiator> differentiator_;  // made when first needed
+  std::vector<NamedParameter> parameters_;                        // likewise
   Step scratch_;
   std::atomic<bool> taken_{false};
 };

@@ -166,6 +166,41 @@ def test_products_are_those_of_the_jacobians(touching):
         model.jvp(np.tile(q, (3, 1)), u, dq=np.zeros((2, touching.n_v)))
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"bodies.box.mass": 0.5 + 1e-6}, {"bodies.box.mu": 0.4 + 1e-6}, {"bodies.finger.mu": 0.8 + 1e-6}, {"step.h": 0.1 + 1e-7}, {"step.kappa": 800 + 1e-2}, {"robots.0.stiffness": [500, 500 + 1e-2, 500]}],
+    ids=lambda change: next(iter(change)),
+)
+def test_derivatives_by_parameters_are_differences(change):
+    scene = deft.load(deft.scene_path("planning/push_on_table"), set={"step.kappa": 800, "step.cone": "cone"})
+    q = scene.pack({"finger": {"x": -0.119, "y": 0.01, "z": 0.05}, "box": {"position": [0, 0, 0.05]}})
+    u = q[scene.slice("finger")] + [0.02, 0.01, 0.0]
+    model = deft.StepModel(scene)
+    d = model.derivatives(q, u, wrt=("q", "u", "params"), of=("motion", "forces"))
+    other = deft.StepModel(scene.with_(change))
+    assert list(other.params) == list(model.params) and {"mass:box", "mu:finger|box", "stiffness:finger/y", "h", "kappa"} <= set(model.params)
+    dtheta = np.array(list(other.params.values())) - np.array(list(model.params.values()))
+    base, there = model.step(q, u), other.step(q, u)
+    predicted, found = d.dq_dtheta @ dtheta, scene.difference(base.q, there.q)
+    assert np.abs(found).max() > 1e-12
+    np.testing.assert_allclose(found, predicted, atol=2e-3 * np.abs(found).max() + 1e-14)
+    df = there.forces - base.forces
+    np.testing.assert_allclose(df, d.df_dtheta @ dtheta, atol=5e-3 * np.abs(df).max() + 1e-12)
+
+
+def test_bundles_average_over_noise(hand):
+    model = deft.StepModel(hand)
+    q, u = hand.q(), hand.u() + 0.05
+    first = deft.bundle(model, q, u, samples=400, std=0.05, seed=1)
+    np.testing.assert_array_equal(deft.bundle(model, q, u, samples=400, std=[0.05] * 4, seed=1, threads=1).dq_du, first.dq_du)
+    other = deft.bundle(model, q, u, samples=4000, std=0.05, seed=2, order=0)
+    assert first.dq_du.shape == (7, 4) and first.dq_dq is None and first.used == 400
+    error = np.hypot(first.standard_error, other.standard_error)
+    assert (np.abs(first.dq_du - other.dq_du) <= 5 * error + 1e-9).all()
+    with pytest.raises(ValueError, match="order: 0"):
+        deft.bundle(model, q, u, order=2)
+
+
 def test_models_without_derivatives_say_so(hand):
     tracking = hand.with_({"step.model": "impedance", "step.kappa": float("inf")})
     with pytest.raises(deft.InputError, match="derivative"):
