@@ -31,9 +31,9 @@ viewer::SearchTree search_tree(const io::StoredPlan& plan, int steps) {
   return tree;
 }
 
-/// explain.json beside the page, if there is one. What cannot be read is said, and left out.
-std::optional<viewer::Explanation> read_explanation(const std::string& page) {
-  const std::filesystem::path path = std::filesystem::path(page).parent_path() / "explain.json";
+/// explain.json of the folder, if there is one. What cannot be read is said, and left out.
+std::optional<viewer::Explanation> read_explanation(const std::string& folder) {
+  const std::filesystem::path path = std::filesystem::path(folder) / "explain.json";
   std::ifstream file(path);
   if (!file) return std::nullopt;
   try {
@@ -58,16 +58,21 @@ std::optional<viewer::Explanation> read_explanation(const std::string& page) {
 
 }  // namespace
 
-void write_page(const std::string& path, const io::RunHeader& header, const dynamics::Trajectory& trajectory,
-                const std::optional<io::StoredPlan>& plan, const std::optional<viewer::Beside>& beside) {
+std::string page_of(const std::string& folder, const io::RunHeader& header, const dynamics::Trajectory& trajectory,
+                    const std::optional<io::StoredPlan>& plan, const std::optional<viewer::Beside>& beside) {
   viewer::PageContent content;
   content.title = header.name;
   content.scene_json = header.scene_json;
   content.trajectory = &trajectory;
   if (plan) content.tree = search_tree(*plan, static_cast<int>(trajectory.steps.size()));
   content.beside = beside;
-  content.explanation = read_explanation(path);
-  io::publish_text(path, viewer::make_page(content));
+  if (!folder.empty()) content.explanation = read_explanation(folder);
+  return viewer::make_page(content);
+}
+
+void write_page(const std::string& path, const io::RunHeader& header, const dynamics::Trajectory& trajectory,
+                const std::optional<io::StoredPlan>& plan, const std::optional<viewer::Beside>& beside) {
+  io::publish_text(path, page_of(std::filesystem::path(path).parent_path().string(), header, trajectory, plan, beside));
 }
 
 }  // namespace deft::cli

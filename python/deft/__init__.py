@@ -7,6 +7,7 @@ from . import _core
 from ._core import BatchResult, Contacts, Derivatives, StepResult
 from ._errors import Diagnostic, InputError, InputWarning, SolveError, Status
 from ._model import Batch, StepModel, bundle, simulate
+from ._page import page, show
 from ._plan import Plan, plan, plan_statistics
 from ._problem import Problem, check, solve
 from ._run import Run
@@ -22,5 +23,5 @@ def main(argv: _Sequence[str] | None = None) -> int:
 
 __all__ = [
     "Batch", "BatchResult", "Contacts", "Coordinate", "Derivatives", "Diagnostic", "InputError", "InputWarning", "Plan", "Problem", "Run", "Scene",
-    "SolveError", "Status", "StepModel", "StepResult", "bundle", "check", "load", "loads", "main", "plan", "plan_statistics", "scene_path", "scenes", "simulate", "solve",
+    "SolveError", "Status", "StepModel", "StepResult", "bundle", "check", "load", "loads", "main", "page", "plan", "plan_statistics", "scene_path", "scenes", "show", "simulate", "solve",
 ]

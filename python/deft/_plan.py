@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -84,6 +87,33 @@ class Plan:
     def time_s(self) -> float:
         """Of the search [s]."""
         return self._core.time_s
+
+    @property
+    def regrasps(self) -> int:
+        """Transits between contacts."""
+        return self._core.regrasps
+
+    @property
+    def cost_s(self) -> float:
+        """Duration, and plan.regrasp_cost_s per regrasp [s]."""
+        return self._core.cost_s
+
+    @property
+    def seed(self) -> int:
+        """Of the search."""
+        return self._core.seed
+
+    def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
+        """Writes a run folder with the plan and the tree, which Run.open and the command line read; `force` also into one that is not empty."""
+        self._core._save(os.fspath(path), force)
+        error = {"position_m": self.error.position_m, "rotation_rad": self.error.rotation_rad, "joint": self.error.joint}
+        summary = {
+            "status": self.status, "success": self.success, "goal": self.goal, "seed": self.seed, "goal_error": error, "holds": self.holds,
+            "nodes": self._core.nodes, "steps": len(self.u), "step_solves": self._core.step_solves, "time_s": self.time_s,
+            "first_solution_s": self.first_solution_s, "first_holding_s": self.first_holding_s, "duration_s": len(self.u) * self.h,
+            "regrasps": self.regrasps, "cost": self.cost_s, "reasons": self.reasons,
+        }  # fmt: skip
+        Path(path, "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
 
     def __repr__(self) -> str:
         return f"<deft.Plan {self.status}: {len(self.u)} steps to {self.goal!r}>"

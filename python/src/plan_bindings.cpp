@@ -7,11 +7,15 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <filesystem>
 #include <mutex>
 #include <thread>
 
 #include "arrays.hpp"
 #include "deft/core/index.hpp"
+#include "deft/execution/plan_folder.hpp"
+#include "deft/io/runs/plan_file.hpp"
+#include "deft/io/runs/run_folder.hpp"
 #include "deft/planning/feasibility/world.hpp"
 #include "deft/planning/planner.hpp"
 #include "errors.hpp"
@@ -25,6 +29,7 @@ using nb::literals::operator""_a;
 struct Plan {
   scene::Scene scene;
   std::string goal;
+  std::uint64_t seed;
   planning::PlannerResult result;
 };
 
@@ -78,7 +83,7 @@ const scene::GoalSpec& goal_of(const scene::Scene& scene, const std::string& nam
 Plan make_plan(const scene::Scene& scene, const std::string& goal_name, std::uint64_t seed, int threads,
                nb::object on_progress) {
   const scene::GoalSpec& goal = goal_of(scene, goal_name);
-  Plan plan{scene, goal.target.name, {}};
+  Plan plan{scene, goal.target.name, seed, {}};
   std::atomic<bool> stop{false};
   planning::PlannerOptions options{.seed = seed, .threads = threads};
   options.stop = [&stop] { return stop.load(std::memory_order_relaxed); };
@@ -161,6 +166,18 @@ nb::list reasons_of(const planning::PlannerResult& result) {
   return list;
 }
 
+/// A run folder of the plan, with its tree, as deft plan writes it; without page and summary.
+void save(const Plan& plan, const std::string& path, bool force) {
+  const nb::gil_scoped_release unlocked;
+  const std::string folder = io::make_run_folder(path, plan.scene.spec().name, force);
+  const auto file = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
+  io::publish_text(file("config.yaml"), plan.scene.spec().merged_yaml);
+  execution::PlanFolder published(folder, plan.scene, plan.goal, DEFT_VERSION);
+  published.begin(plan.seed);
+  published.finish(plan.result.plan, plan.result.nodes, 0);
+  io::publish_text(file("plan.yaml"), io::plan_overlay(plan.result.plan, plan.scene.names_u()));
+}
+
 nb::object seconds(double value) { return value < 0 ? nb::object(nb::none()) : nb::object(nb::float_(value)); }
 
 }  // namespace
@@ -184,6 +201,8 @@ void bind_plans(nb::module_& module) {
       .def_prop_ro("regrasps", [](const Plan& p) { return p.result.plan.regrasps; })
       .def_prop_ro("cost_s", [](const Plan& p) { return p.result.plan.cost_s; })
       .def_prop_ro("nodes", [](const Plan& p) { return p.result.nodes.size(); })
+      .def_prop_ro("seed", [](const Plan& p) { return p.seed; })
+      .def("_save", &save, "path"_a, "force"_a)
       .def_prop_ro("step_solves", [](const Plan& p) { return p.result.solves; });
   module.def("make_plan", &make_plan, "scene"_a, "goal"_a, "seed"_a, "threads"_a, "on_progress"_a.none());
 }

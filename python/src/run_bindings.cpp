@@ -15,6 +15,7 @@
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/viewer/visual_json.hpp"
 #include "errors.hpp"
+#include "run_page.hpp"
 #include "step_bindings.hpp"
 
 namespace deft::python {
@@ -152,6 +153,18 @@ Run open_run(const std::string& path) {
   return {std::move(stored.header), std::move(stored.trajectory), {}, {}, stored.complete};
 }
 
+std::string page(const Run& run, const std::string& folder, const Run* beside, const std::string& title,
+                 const std::string& title_here) {
+  const nb::gil_scoped_release unlocked;
+  std::optional<viewer::Beside> other;
+  if (beside != nullptr) {
+    if (beside->motion.names_bodies != run.motion.names_bodies)
+      throw InputError({}, "beside: this run has other bodies");
+    other = {.title = title, .title_here = title_here, .trajectory = &beside->motion};
+  }
+  return cli::page_of(folder, run.header, run.motion, folder.empty() ? std::nullopt : io::read_plan(folder), other);
+}
+
 }  // namespace
 
 void bind_runs(nb::module_& module) {
@@ -178,7 +191,8 @@ void bind_runs(nb::module_& module) {
       .def_ro("reason", &Run::reason)
       .def_ro("complete", &Run::complete)
       .def("contacts", &contacts_at, "t"_a)
-      .def("_save", &save, "path"_a, "force"_a);
+      .def("_save", &save, "path"_a, "force"_a)
+      .def("_page", &page, "folder"_a, "beside"_a.none(), "title"_a, "title_here"_a);
   module.def("simulate", &simulate, "scene"_a, "q0"_a.none(), "v0"_a.none(), "commands"_a.none(), "steps"_a, "on_step"_a.none());
   module.def("open_run", &open_run, "path"_a);
 }

@@ -92,6 +92,24 @@ def test_progress_ends_a_search(touching):
         deft.plan(touching, ndes=3)
 
 
+def test_plans_are_saved_and_shown(hand, plan, tmp_path, monkeypatch):
+    plan.save(tmp_path / "plan")
+    stored = deft.Run.open(tmp_path / "plan")
+    np.testing.assert_allclose(stored.q, plan.q, atol=1e-9)
+    assert stored.summary["success"] and stored.status == "Solved" and (tmp_path / "plan/plan.yaml").is_file()
+    assert deft.main(["replay", str(tmp_path / "plan"), "--out", str(tmp_path / "again"), "--quiet"]) in (0, 1)  # a first plan need not hold on a plant
+    html = deft.page(plan)
+    assert html.startswith("<!doctype html>") or html.startswith("<!DOCTYPE html>")
+    assert "half_turn" in html and len(deft.page(stored, beside=deft.simulate(hand, commands=plan.u))) > len(html) / 2
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    place = deft.show(stored, path=tmp_path / "page.html")
+    assert opened == [place.as_uri()] and "half_turn" in place.read_text()
+    other = deft.load(deft.scene_path("planning/push_on_table"))
+    with pytest.raises(deft.InputError, match="beside: this run has other bodies"):
+        deft.page(stored, beside=deft.simulate(other, steps=1))
+
+
 def test_statistics(hand):
     table = deft.plan_statistics(hand, seeds=range(2), first=True)
     assert table.success_rate == sum(plan.success for plan in table.plans) / 2 and len(table.plans) == 2
@@ -127,3 +145,21 @@ def test_control_c_ends_long_calls(call):
     source = INTERRUPTED.format(path=os.path.dirname(os.path.dirname(deft.__file__)), call=call)
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=300)
     assert done.stdout.split() == ["interrupted"], done.stderr
+
+
+def test_the_command_line_runs_in_the_process(capfd):
+    before = signal.getsignal(signal.SIGINT)
+    assert deft.main(["info", str(deft.scene_path("planning/planar_hand")), "--json"]) == 0
+    assert '"nq"' in capfd.readouterr().out
+    assert deft.main(["info", "nowhere.yaml"]) == 2 and "scene not found" in capfd.readouterr().err
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_problems_are_solved():
+    problem = deft.Problem.load(ROOT / "benchmarks/data/problems/allegro_cone/000.json.gz")
+    solved = deft.solve(problem, tolerance=1e-9)
+    assert problem["kind"] == "contact" and deft.Status[solved["status"]] == deft.Status.Solved
+    with pytest.raises(deft.InputError, match="field 'contacts"):
+        deft.solve({**problem, "contacts": 3})
+    assert deft.check(deft.scene_path("planning/planar_hand")) == []
+    assert [finding["severity"] for finding in deft.check("nowhere.yaml")] == ["error"]
