@@ -34,8 +34,8 @@ Found check(const std::string& file, const CheckOptions& options) {
   Diagnostics diagnostics;
   Found found;
   try {
-    const scene::Scene scene =
-        io::load_scene(file, {options.overlays, options.settings, options.package_paths, resource("scenes")}, diagnostics);
+    const scene::Scene scene = io::load_scene(
+        file, {options.overlays, options.settings, options.package_paths, resource("scenes")}, diagnostics);
     found.findings = authoring::check_scene(scene);
   } catch (const InputError& error) {
     if (!diagnostics.has_errors()) {

@@ -119,7 +119,8 @@ Command add_new(CLI::App& app) {
       ->transform(CLI::CheckedTransformer(std::map<std::string, authoring::Base>{
           {"fixed", authoring::Base::kFixed}, {"floating", authoring::Base::kFloating}}));
   command->add_flag("--force", options->force, "Replace the file");
-  command->footer(fmt::format("Robots: {}.\nObjects: {}.", fmt::join(authoring::bundled_robots(resource("scenes")), ", "),
+  command->footer(fmt::format("Robots: {}.\nObjects: {}.",
+                              fmt::join(authoring::bundled_robots(resource("scenes")), ", "),
                               fmt::join(authoring::bundled_objects(resource("scenes")), ", ")));
   add_package_path(*command, request.package_paths);
   add_output_options(*command, options->output);

@@ -62,7 +62,8 @@ void find_second_poses(const io::RunHeader& header, dynamics::Trajectory& motion
   try {
     io::publish_text(file.string(), header.scene_yaml);
     Diagnostics diagnostics;
-    dynamics::add_second_poses(io::load_scene(file.string(), {.bundled_scenes = resource("scenes")}, diagnostics), motion);
+    dynamics::add_second_poses(io::load_scene(file.string(), {.bundled_scenes = resource("scenes")}, diagnostics),
+                               motion);
   } catch (const std::exception& error) {
     log::warning(fmt::format("second motions are not drawn: {}", error.what()));
   }

@@ -4,14 +4,16 @@ import sys as _sys
 from collections.abc import Sequence as _Sequence
 
 from . import _core
+from ._builder import SceneBuilder
 from ._core import BatchResult, Contacts, Derivatives, StepResult
 from ._errors import Diagnostic, InputError, InputWarning, SolveError, Status
 from ._model import Batch, StepModel, bundle, simulate
 from ._page import page, show
-from ._plan import Plan, plan, plan_statistics
+from ._plan import Plan, optimize, plan, plan_statistics
 from ._problem import Problem, check, solve
 from ._run import Run
 from ._scene import Coordinate, Scene, load, loads, scene_path, scenes
+from ._track import TrackedRun, track
 
 __version__: str = _core.__version__
 
@@ -22,6 +24,37 @@ def main(argv: _Sequence[str] | None = None) -> int:
 
 
 __all__ = [
-    "Batch", "BatchResult", "Contacts", "Coordinate", "Derivatives", "Diagnostic", "InputError", "InputWarning", "Plan", "Problem", "Run", "Scene",
-    "SolveError", "Status", "StepModel", "StepResult", "bundle", "check", "load", "loads", "main", "page", "plan", "plan_statistics", "scene_path", "scenes", "show", "simulate", "solve",
+    "Batch",
+    "BatchResult",
+    "Contacts",
+    "Coordinate",
+    "Derivatives",
+    "Diagnostic",
+    "InputError",
+    "InputWarning",
+    "Plan",
+    "Problem",
+    "Run",
+    "Scene",
+    "SceneBuilder",
+    "SolveError",
+    "Status",
+    "StepModel",
+    "StepResult",
+    "TrackedRun",
+    "bundle",
+    "check",
+    "load",
+    "loads",
+    "main",
+    "optimize",
+    "page",
+    "plan",
+    "plan_statistics",
+    "scene_path",
+    "scenes",
+    "show",
+    "simulate",
+    "solve",
+    "track",
 ]

@@ -23,7 +23,9 @@ class StepModel(_core.StepModel):
         super().__init__(changed._core)
         self.scene = changed
 
-    def derivatives(self, q: Any, u: Any, v: Any = None, wrt: Iterable[str] = ("q", "u"), of: Iterable[str] = ("motion",)) -> _core.Derivatives:
+    def derivatives(
+        self, q: Any, u: Any, v: Any = None, wrt: Iterable[str] = ("q", "u"), of: Iterable[str] = ("motion",)
+    ) -> _core.Derivatives:
         """Jacobians of the step from (q, v) under u, started cold. wrt: any of q, u, v, params; of: motion, forces.
 
         Raises SolveError if the step fails and InputError where a model has no derivative.

@@ -99,6 +99,16 @@ class Plan:
         return self._core.cost_s
 
     @property
+    def cost_before(self) -> float | None:
+        """Of the plan that `optimize` was given: (distance in all worlds / tolerance)²; None: it was not optimised."""
+        return self._core.cost_before
+
+    @property
+    def cost_after(self) -> float | None:
+        """The same of this plan; never above cost_before, unless that did not reach the goal at h and this does."""
+        return self._core.cost_after
+
+    @property
     def seed(self) -> int:
         """Of the search."""
         return self._core.seed
@@ -138,6 +148,14 @@ def plan(
     changes |= {f"plan.{key}": value for key, value in settings.items()}
     changed = scene.with_(changes)
     return Plan(_core.make_plan(changed._core, goal or "", seed, threads, on_progress), changed)
+
+
+def optimize(plan: Plan, seed: int = 0, threads: int = 0, **settings: Any) -> Plan:
+    """A plan improved segment by segment in several worlds until it holds before all judges; keywords are the keys of `optimize:`."""
+    if not isinstance(plan, Plan):
+        raise TypeError(f"plan: expected a deft.Plan, got {type(plan).__name__}")
+    changed = plan.scene.with_({"plan.first": False, **{f"optimize.{key}": value for key, value in settings.items()}})
+    return Plan(_core.optimize_plan(plan._core, changed._core, seed, threads, float("inf")), changed)
 
 
 def plan_statistics(scene: Scene, seeds: Iterable[int] = range(50), **options: Any) -> SimpleNamespace:

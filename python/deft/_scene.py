@@ -32,7 +32,9 @@ def _settings(changes: Mapping[str, Any] | None) -> list[str]:
     return [f"{key}={to_yaml(value)}" for key, value in (changes or {}).items()]
 
 
-def _load(path: str, texts: dict[str, str], overlays: Iterable[Any], changes: Mapping[str, Any] | None, package_path: Iterable[Any]) -> Scene:
+def _load(
+    path: str, texts: dict[str, str], overlays: Iterable[Any], changes: Mapping[str, Any] | None, package_path: Iterable[Any]
+) -> Scene:
     files = []
     folder = os.path.dirname(path)
     if isinstance(overlays, (str, os.PathLike, Mapping)):
@@ -218,9 +220,7 @@ class Scene:
             _gather_poses(model)
         return out
 
-    def with_(
-        self, set: Mapping[str, Any] | None = None, overlays: Iterable[str | os.PathLike[str] | Mapping[str, Any]] = ()
-    ) -> Scene:
+    def with_(self, set: Mapping[str, Any] | None = None, overlays: Iterable[str | os.PathLike[str] | Mapping[str, Any]] = ()) -> Scene:
         """A changed copy: overlays, then single values, {"step.h": 0.05}."""
         folder = os.path.dirname(self.file)
         return loads(self._core.merged_yaml, folder, overlays, set)

@@ -17,6 +17,7 @@
 #include "run_bindings.hpp"
 #include "scene_bindings.hpp"
 #include "step_bindings.hpp"
+#include "track_bindings.hpp"
 #include "yaml_objects.hpp"
 
 namespace nb = nanobind;
@@ -47,5 +48,6 @@ NB_MODULE(_core, module) {
   deft::python::bind_batches(module);
   deft::python::bind_runs(module);
   deft::python::bind_plans(module);
+  deft::python::bind_tracking(module);
   deft::python::bind_reports(module);
 }

@@ -5,11 +5,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
-#include <condition_variable>
 #include <exception>
 #include <filesystem>
-#include <mutex>
-#include <thread>
 
 #include "arrays.hpp"
 #include "deft/core/index.hpp"
@@ -17,57 +14,14 @@
 #include "deft/io/runs/plan_file.hpp"
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/planning/feasibility/world.hpp"
-#include "deft/planning/planner.hpp"
+#include "deft/planning/plan_optimizer.hpp"
 #include "errors.hpp"
+#include "interruptibly.hpp"
 
 namespace deft::python {
 namespace {
 
 using nb::literals::operator""_a;
-
-/// What the planner found, and of what.
-struct Plan {
-  scene::Scene scene;
-  std::string goal;
-  std::uint64_t seed;
-  planning::PlannerResult result;
-};
-
-/// Runs `work` on a thread of its own and looks for Ctrl-C here meanwhile; `stop` asks it to end early.
-template <typename Work>
-void interruptibly(std::atomic<bool>& stop, Work&& work) {
-  std::mutex mutex;
-  std::condition_variable ended;
-  bool is_over = false;
-  std::exception_ptr failure;
-  std::exception_ptr interrupt;
-  const nb::gil_scoped_release unlocked;
-  std::thread worker([&] {
-    try {
-      work();
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    const std::lock_guard lock(mutex);
-    is_over = true;
-    ended.notify_one();
-  });
-  std::unique_lock lock(mutex);
-  while (!ended.wait_for(lock, std::chrono::milliseconds(50), [&] { return is_over; })) {
-    lock.unlock();
-    try {
-      raise_interrupts();
-    } catch (...) {
-      interrupt = std::current_exception();
-      stop = true;
-    }
-    lock.lock();
-  }
-  lock.unlock();
-  worker.join();
-  if (interrupt) std::rethrow_exception(interrupt);
-  if (failure) std::rethrow_exception(failure);
-}
 
 const scene::GoalSpec& goal_of(const scene::Scene& scene, const std::string& name) {
   const std::vector<scene::GoalSpec>& goals = scene.spec().goals;
@@ -83,7 +37,7 @@ const scene::GoalSpec& goal_of(const scene::Scene& scene, const std::string& nam
 Plan make_plan(const scene::Scene& scene, const std::string& goal_name, std::uint64_t seed, int threads,
                nb::object on_progress) {
   const scene::GoalSpec& goal = goal_of(scene, goal_name);
-  Plan plan{scene, goal.target.name, seed, {}};
+  Plan plan{scene, goal.target.name, seed, {}, {}, {}};
   std::atomic<bool> stop{false};
   planning::PlannerOptions options{.seed = seed, .threads = threads};
   options.stop = [&stop] { return stop.load(std::memory_order_relaxed); };
@@ -103,6 +57,28 @@ Plan make_plan(const scene::Scene& scene, const std::string& goal_name, std::uin
   interruptibly(stop, [&] { plan.result = planning::make_plan(scene, goal, options); });
   if (thrown) std::rethrow_exception(thrown);
   return plan;
+}
+
+/// A plan made better. `scene`: with its settings of `optimize:`.
+Plan optimize_plan(const Plan& plan, const scene::Scene& scene, std::uint64_t seed, int threads, double time_limit_s) {
+  const scene::GoalSpec& goal = goal_of(scene, plan.goal);
+  const scene::Scene exact = planning::planning_scene(scene);
+  planning::Plan given;
+  std::atomic<bool> stop{false};
+  planning::PlanOptimizerResult result;
+  interruptibly(stop, [&] {
+    given = planning::check_plan(exact, planning::Goal(exact, goal, exact.settings().plan.wrap_angles),
+                                 scene.initial_configuration(), plan.result.plan.commands, plan.result.plan.segments,
+                                 plan.result.plan.u_start);
+    result = planning::optimize_plan(scene, goal, given,
+                                     {.seed = seed, .threads = threads, .time_limit_s = time_limit_s, .stop = [&] { return stop.load(); }});
+  });
+  Plan better{scene, plan.goal, seed, {}, result.cost_before, result.cost};
+  better.result.plan = std::move(result.plan);
+  better.result.nodes = std::move(result.nodes);
+  better.result.time_s = result.time_s;
+  better.result.solves = result.solves;
+  return better;
 }
 
 nb::object rows(const std::vector<Eigen::VectorXd>& vectors, int width) {
@@ -201,9 +177,12 @@ void bind_plans(nb::module_& module) {
       .def_prop_ro("regrasps", [](const Plan& p) { return p.result.plan.regrasps; })
       .def_prop_ro("cost_s", [](const Plan& p) { return p.result.plan.cost_s; })
       .def_prop_ro("nodes", [](const Plan& p) { return p.result.nodes.size(); })
+      .def_prop_ro("cost_before", [](const Plan& p) { return p.cost_before ? nb::object(nb::float_(*p.cost_before)) : nb::object(nb::none()); })
+      .def_prop_ro("cost_after", [](const Plan& p) { return p.cost_after ? nb::object(nb::float_(*p.cost_after)) : nb::object(nb::none()); })
       .def_prop_ro("seed", [](const Plan& p) { return p.seed; })
       .def("_save", &save, "path"_a, "force"_a)
       .def_prop_ro("step_solves", [](const Plan& p) { return p.result.solves; });
+  module.def("optimize_plan", &optimize_plan, "plan"_a, "scene"_a, "seed"_a, "threads"_a, "time_limit_s"_a);
   module.def("make_plan", &make_plan, "scene"_a, "goal"_a, "seed"_a, "threads"_a, "on_progress"_a.none());
 }
 

@@ -25,14 +25,6 @@ using nb::literals::operator""_a;
 using dynamics::ContactRecord;
 using dynamics::Trajectory;
 
-/// A run: its motion, and the facts that its file keeps.
-struct Run {
-  io::RunHeader header;
-  Trajectory motion;
-  std::string status, reason;
-  bool complete = false;
-};
-
 /// Rows of numbers as one array.
 nb::object rows(const std::vector<std::vector<double>>& values) {
   const std::size_t width = values.empty() ? 0 : values.front().size();

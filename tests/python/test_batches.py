@@ -60,6 +60,12 @@ step: {h: 0.1, contact_margin: 10}
     batch = deft.Batch(deft.StepModel(scene))
     out = batch.step([[0, 0, 0.15], [0, 0, 0.15]], [])
     assert out.status.tolist() == [0, 0] and np.isfinite(out.q).all()
-    squeezed = deft.loads(scene.to_dict() | {"bodies": scene.to_dict()["bodies"] | {"roof": {"shape": {"half_space": {"normal": [0, 0, -1], "offset": -0.1}}, "joint": "fixed", "mu": 0}}})
+    squeezed = deft.loads(
+        scene.to_dict()
+        | {
+            "bodies": scene.to_dict()["bodies"]
+            | {"roof": {"shape": {"half_space": {"normal": [0, 0, -1], "offset": -0.1}}, "joint": "fixed", "mu": 0}}
+        }
+    )
     out = deft.Batch(deft.StepModel(squeezed)).step([[0, 0, 0.05]], [])
     assert out.status[0] == deft.Status.Infeasible and np.isnan(out.q).all() and np.isnan(out.dq).all()

@@ -55,7 +55,11 @@ def test_run_folders_are_read_back(hand, plan, tmp_path):
 
 def test_folders_of_the_program_are_runs(tmp_path):
     binary = os.path.join(os.environ.get("DEFT_BUILD_DIR", ROOT / "build/release"), "deft")
-    subprocess.run([binary, "sim", deft.scene_path("planning/planar_hand"), "--steps", "5", "--out", tmp_path / "run", "--quiet"], check=True, capture_output=True)
+    subprocess.run(
+        [binary, "sim", deft.scene_path("planning/planar_hand"), "--steps", "5", "--out", tmp_path / "run", "--quiet"],
+        check=True,
+        capture_output=True,
+    )
     run = deft.Run.open(tmp_path / "run")
     assert len(run) == 5 and run.status == "Completed" and run.summary["steps"] == 5 and run.name == "planar_hand"
 
@@ -82,7 +86,9 @@ def test_callbacks_see_steps_and_their_exceptions_propagate(hand):
 
 def test_progress_ends_a_search(touching):
     calls = []
-    plan = deft.plan(touching, seed=2, goal=touching.goals[0], first=True, on_progress=lambda *now: calls.append(now) or len(calls) < 2, improve_s=0)
+    plan = deft.plan(
+        touching, seed=2, goal=touching.goals[0], first=True, on_progress=lambda *now: calls.append(now) or len(calls) < 2, improve_s=0
+    )
     assert calls and len(calls[0]) == 3 and (plan.status == "Interrupted" or plan.success)
     with pytest.raises(ZeroDivisionError):
         deft.plan(touching, seed=2, first=True, on_progress=lambda *now: 1 / 0)
@@ -97,7 +103,10 @@ def test_plans_are_saved_and_shown(hand, plan, tmp_path, monkeypatch):
     stored = deft.Run.open(tmp_path / "plan")
     np.testing.assert_allclose(stored.q, plan.q, atol=1e-9)
     assert stored.summary["success"] and stored.status == "Solved" and (tmp_path / "plan/plan.yaml").is_file()
-    assert deft.main(["replay", str(tmp_path / "plan"), "--out", str(tmp_path / "again"), "--quiet"]) in (0, 1)  # a first plan need not hold on a plant
+    assert deft.main(["replay", str(tmp_path / "plan"), "--out", str(tmp_path / "again"), "--quiet"]) in (
+        0,
+        1,
+    )  # a first plan need not hold on a plant
     html = deft.page(plan)
     assert html.startswith("<!doctype html>") or html.startswith("<!DOCTYPE html>")
     assert "half_turn" in html and len(deft.page(stored, beside=deft.simulate(hand, commands=plan.u))) > len(html) / 2
@@ -113,6 +122,22 @@ def test_plans_are_saved_and_shown(hand, plan, tmp_path, monkeypatch):
 def test_statistics(hand):
     table = deft.plan_statistics(hand, seeds=range(2), first=True)
     assert table.success_rate == sum(plan.success for plan in table.plans) / 2 and len(table.plans) == 2
+
+
+def test_plans_are_optimised_and_tracked(hand, plan):
+    better = deft.optimize(plan, time_limit_s=120)
+    assert better.success and better.cost_after <= better.cost_before and {"h", "h/2", "worlds"} <= {row["judge"] for row in better.holds}
+    assert plan.cost_before is None
+    run = deft.track(better, plant="convex-second-order", max_duration=0.05)
+    assert not run.arrived and run.reason and run.errors.shape == (len(run), 2) and run.period_s.shape == (len(run),)
+    again = deft.track(better, plant="convex-second-order", max_duration=0.05)
+    np.testing.assert_array_equal(again.q, run.q)
+    wrong = deft.track(better, plant="convex-second-order", max_duration=0.05, disturb={"offset_m": 0.003}, seed=3)
+    assert not np.array_equal(wrong.q, run.q)
+    with pytest.raises(deft.InputError, match="plant: there is no 'bullet'; valid: quasidynamic"):
+        deft.track(better, plant="bullet")
+    with pytest.raises(TypeError, match="plan_or_scene: expected"):
+        deft.track("plan")
 
 
 INTERRUPTED = """
@@ -135,7 +160,7 @@ except KeyboardInterrupt:
 @pytest.mark.parametrize(
     "call",
     [
-        'deft.plan(scene, seed=1, time_limit=1000, nodes=1000000)',
+        "deft.plan(scene, seed=1, time_limit=1000, nodes=1000000)",
         "deft.simulate(scene, steps=10**7)",
         "deft.Batch(model).step([scene.q()] * 200000, scene.u())",
     ],

@@ -123,7 +123,13 @@ def test_changed_copies(hand, tmp_path):
 def test_texts_are_read_as_files_are(tmp_path):
     ball = "deft: 1\nbodies:\n  ball: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: free, mu: 0.5}\n"
     (tmp_path / "ball.deft.yaml").write_text(ball)
-    scenes = [deft.loads(ball), deft.load(tmp_path / "ball.deft.yaml"), deft.loads({"deft": 1, "bodies": {"ball": {"shape": {"sphere": {"radius": np.float64(0.1)}}, "mass": 1, "joint": "free", "mu": 0.5}}})]
+    scenes = [
+        deft.loads(ball),
+        deft.load(tmp_path / "ball.deft.yaml"),
+        deft.loads(
+            {"deft": 1, "bodies": {"ball": {"shape": {"sphere": {"radius": np.float64(0.1)}}, "mass": 1, "joint": "free", "mu": 0.5}}}
+        ),
+    ]
     assert {scene.n_q for scene in scenes} == {7} and scenes[0].objects == scenes[1].objects == scenes[2].objects == ["ball"]
 
 
@@ -144,4 +150,39 @@ def test_errors_name_the_place():
 
 def test_warnings_are_warnings():
     with pytest.warns(deft.InputWarning, match="friction"):
-        deft.loads("deft: 1\nbodies:\n  ball: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: free}\n  floor: {shape: {half_space: {normal: [0, 0, 1], offset: 0}}, joint: fixed}\n")
+        deft.loads(
+            "deft: 1\nbodies:\n  ball: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: free}\n  floor: {shape: {half_space: {normal: [0, 0, 1], offset: 0}}, joint: fixed}\n"
+        )
+
+
+def test_scenes_are_built_in_code(tmp_path):
+    builder = deft.SceneBuilder("pushed")
+    builder.add_body("finger", {"sphere": {"radius": 0.02}}, joint={"translation": "xyz"}, mass=0.1, mu=0.8)
+    builder.add_body("box", {"box": {"size": [0.2, 0.15, 0.1]}}, mass=0.5, joint="free", mu=0.4)
+    builder.add_body("table", {"half_space": {"normal": [0, 0, 1], "offset": 0}}, joint="fixed", mu=0.4)
+    builder.robot("finger", stiffness=500).set("gravity", [0, 0, -9.81]).set("step.h", 0.1).set("step.contact_margin", 0.05)
+    builder.configuration("start", {"finger": {"x": -0.2, "z": 0.05}, "box": {"position": np.array([0, 0, 0.05])}})
+    builder.goal("aside", {"box": {"position": [0.3, 0.1, 0.05]}}, tolerance={"position": 0.01, "rotation": 0.1})
+    scene = builder.build()
+    assert scene.robots == ["finger"] and scene.objects == ["box"] and scene.goals == ["aside"] and scene.name == "pushed"
+    twin = deft.load(deft.scene_path("planning/push_on_table"), set={"step.cone": "cone"})
+    np.testing.assert_array_equal(scene.q(), twin.q())
+    pushed = deft.StepModel(scene, cone="cone").step(scene.q(), scene.u() + [0.11, 0, 0])
+    np.testing.assert_array_equal(pushed.q, deft.StepModel(twin).step(twin.q(), twin.u() + [0.11, 0, 0]).q)
+    with pytest.raises(deft.InputError, match="bodies.*joint|needs 'joint'"):
+        deft.SceneBuilder().add_body("ball", {"sphere": {"radius": 1}}, mass=1).build()
+
+
+def test_models_are_built_in():
+    builder = deft.SceneBuilder()
+    builder.add_model(
+        "package://deft_scenes/models/allegro_right.sdf",
+        "hand",
+        weld={"child": "hand_root", "position": [0, 0, 0.1], "quat_wxyz": [1, 0, 0, 0]},
+    )
+    builder.add_model("package://deft_scenes/objects/mug.sdf", "mug")
+    scene = builder.robot("hand", stiffness=10).set("step.h", 0.1).build()
+    assert scene.n_u == 16 and scene.objects == ["mug"]
+    np.testing.assert_allclose(scene.body_pose(scene.q(), "hand/hand_root")[:3, 3], [0, 0, 0.1], atol=1e-12)
+    with pytest.raises(ValueError, match="weld: unknown positon"):
+        builder.add_model("x.sdf", "x", weld={"child": "a", "positon": 1})

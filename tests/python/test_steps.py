@@ -112,7 +112,9 @@ def test_reset_forgets(touching):
 
 
 def test_second_order_models_move_velocities():
-    scene = deft.loads("deft: 1\nbodies: {ball: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: free, mu: 0}}\ngravity: [0, 0, -10]\nstep: {h: 0.01, model: convex-second-order}")
+    scene = deft.loads(
+        "deft: 1\nbodies: {ball: {shape: {sphere: {radius: 0.1}}, mass: 1, joint: free, mu: 0}}\ngravity: [0, 0, -10]\nstep: {h: 0.01, model: convex-second-order}"
+    )
     model = deft.StepModel(scene)
     assert model.second_order and model.h == 0.01
     r = model.step(scene.q(), [], v=[0, 0, 0, 1, 0, 0])
@@ -168,7 +170,14 @@ def test_products_are_those_of_the_jacobians(touching):
 
 @pytest.mark.parametrize(
     "change",
-    [{"bodies.box.mass": 0.5 + 1e-6}, {"bodies.box.mu": 0.4 + 1e-6}, {"bodies.finger.mu": 0.8 + 1e-6}, {"step.h": 0.1 + 1e-7}, {"step.kappa": 800 + 1e-2}, {"robots.0.stiffness": [500, 500 + 1e-2, 500]}],
+    [
+        {"bodies.box.mass": 0.5 + 1e-6},
+        {"bodies.box.mu": 0.4 + 1e-6},
+        {"bodies.finger.mu": 0.8 + 1e-6},
+        {"step.h": 0.1 + 1e-7},
+        {"step.kappa": 800 + 1e-2},
+        {"robots.0.stiffness": [500, 500 + 1e-2, 500]},
+    ],
     ids=lambda change: next(iter(change)),
 )
 def test_derivatives_by_parameters_are_differences(change):
@@ -178,7 +187,9 @@ def test_derivatives_by_parameters_are_differences(change):
     model = deft.StepModel(scene)
     d = model.derivatives(q, u, wrt=("q", "u", "params"), of=("motion", "forces"))
     other = deft.StepModel(scene.with_(change))
-    assert list(other.params) == list(model.params) and {"mass:box", "mu:finger|box", "stiffness:finger/y", "h", "kappa"} <= set(model.params)
+    assert list(other.params) == list(model.params) and {"mass:box", "mu:finger|box", "stiffness:finger/y", "h", "kappa"} <= set(
+        model.params
+    )
     dtheta = np.array(list(other.params.values())) - np.array(list(model.params.values()))
     base, there = model.step(q, u), other.step(q, u)
     predicted, found = d.dq_dtheta @ dtheta, scene.difference(base.q, there.q)

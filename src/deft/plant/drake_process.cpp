@@ -31,7 +31,8 @@ constexpr std::size_t kLongestFrame = std::size_t{1} << 30;
 }  // namespace
 
 std::string find_drake_python() {
-  return find_python("pydrake", "DEFT_DRAKE_PYTHON", resource(".venv-bench/bin/python"), std::string("plant drake: ") + kInstallDrake);
+  return find_python("pydrake", "DEFT_DRAKE_PYTHON", resource(".venv-bench/bin/python"),
+                     std::string("plant drake: ") + kInstallDrake);
 }
 
 DrakeInstallation find_drake() {

@@ -82,8 +82,8 @@ std::vector<TriangleMesh> ask_coacd(const TriangleMesh& mesh, const multibody::D
   const fs::path in = exchange.folder / "mesh", out = exchange.folder / "parts";
   write(mesh, in);
   const int errors = memfd_create("coacd", MFD_CLOEXEC);
-  const int pid = spawn({python, resource("src/deft/collision/decomposition/coacd_parts.py"), in.string(), out.string(), fmt::format("{}", how.concavity),
-                         fmt::format("{}", how.parts), DEFT_COACD_VERSION},
+  const int pid = spawn({python, resource("src/deft/collision/decomposition/coacd_parts.py"), in.string(), out.string(),
+                         fmt::format("{}", how.concavity), fmt::format("{}", how.parts), DEFT_COACD_VERSION},
                         -1, errors, errors);
   const int status = pid > 0 ? wait_for_end(pid) : -1;
   const std::string words = status == 0 ? std::string() : last_words(errors);

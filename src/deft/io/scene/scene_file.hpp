@@ -14,10 +14,10 @@ namespace deft::io {
 
 /// What the command line adds to a scene file.
 struct SceneFileOptions {
-  std::vector<std::string> overlays;       // --with FILE, later ones win
-  std::vector<std::string> settings;       // --set key.path=YAML, after the overlays
-  std::vector<std::string> package_paths;  // --package-path
-  std::string bundled_scenes;              // folder of package://deft_scenes
+  std::vector<std::string> overlays;           // --with FILE, later ones win
+  std::vector<std::string> settings;           // --set key.path=YAML, after the overlays
+  std::vector<std::string> package_paths;      // --package-path
+  std::string bundled_scenes;                  // folder of package://deft_scenes
   std::map<std::string, std::string> texts{};  // instead of what is in files of these names: the scene, overlays
 };
 
