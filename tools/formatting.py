@@ -23,7 +23,7 @@ from project_files import PLAIN, project_files
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".venv-dev" / "bin"
-CPP_FOLDERS = ("src", "apps", "tests", "benchmarks")
+CPP_FOLDERS = ("src", "apps", "python", "tests", "benchmarks")
 CLIENT = Path("src/deft/viewer/client")
 PASSES = 5  # of clang-format, which at times goes on where it broke a comment
 

@@ -15,7 +15,7 @@ from ._run import Run
 from ._scene import Coordinate, Scene, load, loads, scene_path, scenes
 from ._track import TrackedRun, track
 
-__version__: str = _core.__version__
+__version__: str = _core.version
 
 
 def main(argv: _Sequence[str] | None = None) -> int:

@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -166,7 +166,7 @@ class Scene:
     def to_dict(self) -> dict[str, Any]:
         """The whole scene, overlays and changes merged; `loads` makes an equal one of it."""
         if self._dict is None:
-            self._dict = _core.yaml_to_objects(self._core.merged_yaml)
+            self._dict = cast(dict[str, Any], _core.yaml_to_objects(self._core.merged_yaml))
         return _copied(self._dict)
 
     def index(self, name: str) -> int:

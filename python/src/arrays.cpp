@@ -20,14 +20,14 @@ nb::object converted(nb::handle value, std::string_view name) {
     const bool only_dlpack = nb::hasattr(value, "__dlpack__") && !nb::hasattr(value, "__array__");
     array = numpy.attr(only_dlpack ? "from_dlpack" : "asarray")(value);
   } catch (nb::python_error& error) {
-    throw nb::type_error(fmt::format("{}: expected real numbers; {}", name, nb::cast<std::string>(nb::str(error.value()))).c_str());
+    throw nb::type_error(
+        fmt::format("{}: expected real numbers; {}", name, nb::cast<std::string>(nb::str(error.value()))).c_str());
   }
   const nb::object dtype = array.attr("dtype"), kind_of = dtype.attr("kind");
   const auto kind = nb::cast<std::string>(kind_of);
   if (kind != "f" && kind != "i" && kind != "u")
-    throw nb::type_error(fmt::format("{}: expected real numbers, got dtype {}", name,
-                                     nb::cast<std::string>(nb::str(dtype)))
-                             .c_str());
+    throw nb::type_error(
+        fmt::format("{}: expected real numbers, got dtype {}", name, nb::cast<std::string>(nb::str(dtype))).c_str());
   return numpy.attr("ascontiguousarray")(array, numpy.attr("float64")).attr("reshape")(array.attr("shape"));
 }
 
@@ -65,7 +65,8 @@ void read_vector(nb::handle value, std::string_view name, Eigen::Index size, Eig
   const Numbers numbers(value, name);
   if (numbers.ndim() != 1 || numbers.size(0) != size) refuse_shape(name, fmt::format("({},)", size), numbers);
   if (const Eigen::Index bad = first_not_finite(numbers.data(), size); bad >= 0)
-    throw nb::value_error(fmt::format("{}: entry {} is {}, not a finite number", name, bad, numbers.data()[bad]).c_str());
+    throw nb::value_error(
+        fmt::format("{}: entry {} is {}, not a finite number", name, bad, numbers.data()[bad]).c_str());
   out = Eigen::Map<const Eigen::VectorXd>(numbers.data(), size);
 }
 
@@ -82,9 +83,10 @@ Rows read_rows(nb::handle value, std::string_view name, Eigen::Index size) {
     refuse_shape(name, fmt::format("({},) or (batch, {})", size, size), numbers);
   const Eigen::Index count = ndim == 2 ? numbers.size(0) : 1;
   if (const Eigen::Index bad = first_not_finite(numbers.data(), count * size); bad >= 0)
-    throw nb::value_error((ndim == 2 ? fmt::format("{}: entry {} of row {} is {}, not a finite number", name, bad % size,
-                                                   bad / size, numbers.data()[bad])
-                                     : fmt::format("{}: entry {} is {}, not a finite number", name, bad, numbers.data()[bad]))
+    throw nb::value_error((ndim == 2
+                               ? fmt::format("{}: entry {} of row {} is {}, not a finite number", name, bad % size,
+                                             bad / size, numbers.data()[bad])
+                               : fmt::format("{}: entry {} is {}, not a finite number", name, bad, numbers.data()[bad]))
                               .c_str());
   return {Eigen::Map<const Eigen::MatrixXd>(numbers.data(), size, count), ndim == 2};
 }
@@ -96,26 +98,33 @@ Eigen::Index common_rows(std::initializer_list<std::pair<std::string_view, const
     if (!rows->is_batch) continue;
     const Eigen::Index own = rows->columns.cols();
     if (!first.empty() && own != count)
-      throw nb::value_error(fmt::format("{}: expected a batch of {}, as of {}, got {}", name, count, first, own).c_str());
+      throw nb::value_error(
+          fmt::format("{}: expected a batch of {}, as of {}, got {}", name, count, first, own).c_str());
     count = own;
     first = name;
   }
   return count;
 }
 
-nb::object to_array(const Eigen::VectorXd& values) {
+Array to_array(const Eigen::VectorXd& values) {
   return new_array({static_cast<std::size_t>(values.size())},
                    [&](double* out) { Eigen::Map<Eigen::VectorXd>(out, values.size()) = values; });
 }
 
-nb::object to_array(const Eigen::MatrixXd& values) {
+Array to_array(const Eigen::MatrixXd& values) {
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   return new_array({static_cast<std::size_t>(values.rows()), static_cast<std::size_t>(values.cols())},
                    [&](double* out) { Eigen::Map<RowMajor>(out, values.rows(), values.cols()) = values; });
 }
 
-nb::object view_of(const double* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
-  return nb::cast(nb::ndarray<nb::numpy, const double>(data, shape.size(), shape.begin(), owner));
+std::optional<Array> to_array_or_none(const Eigen::MatrixXd& values) {
+  if (values.rows() == 0) return std::nullopt;
+  return to_array(values);
+}
+
+Array view_of(const double* data, std::initializer_list<std::size_t> shape, nb::handle owner) {
+  return nb::steal<Array>(
+      nb::cast(nb::ndarray<nb::numpy, const double>(data, shape.size(), shape.begin(), owner)).release());
 }
 
 }  // namespace deft::python

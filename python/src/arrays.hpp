@@ -3,11 +3,13 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <Eigen/Core>
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +18,12 @@
 namespace deft::python {
 
 namespace nb = nanobind;
+
+/// A NumPy array that is handed out.
+class Array : public nb::object {
+  NB_OBJECT(Array, nb::object, "numpy.ndarray", is_array)
+  static bool is_array(nb::handle value) { return PyObject_CheckBuffer(value.ptr()) != 0; }
+};
 
 /// Doubles of an argument, row-major; what they were read from lives as long as this object.
 class Numbers {
@@ -60,19 +68,21 @@ Rows read_rows(nb::handle value, std::string_view name, Eigen::Index size);
 Eigen::Index common_rows(std::initializer_list<std::pair<std::string_view, const Rows*>> arguments);
 
 /// A new array with these numbers.
-nb::object to_array(const Eigen::VectorXd& values);
-nb::object to_array(const Eigen::MatrixXd& values);  // row-major
+Array to_array(const Eigen::VectorXd& values);
+Array to_array(const Eigen::MatrixXd& values);  // row-major
 /// A new array of that shape; `fill(double*)` writes it row-major.
 template <typename Fill>
-nb::object new_array(const std::vector<std::size_t>& shape, Fill&& fill) {
+Array new_array(const std::vector<std::size_t>& shape, Fill&& fill) {
   std::size_t count = 1;
   for (const std::size_t n : shape) count *= n;
   auto* data = new double[count];
   nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
   fill(data);
-  return nb::cast(nb::ndarray<nb::numpy, double>(data, shape.size(), shape.data(), owner));
+  return nb::steal<Array>(nb::cast(nb::ndarray<nb::numpy, double>(data, shape.size(), shape.data(), owner)).release());
 }
+/// The same, None where there is no such matrix: it has no rows.
+std::optional<Array> to_array_or_none(const Eigen::MatrixXd& values);
 /// A read-only view of numbers that `owner` keeps.
-nb::object view_of(const double* data, std::initializer_list<std::size_t> shape, nb::handle owner);
+Array view_of(const double* data, std::initializer_list<std::size_t> shape, nb::handle owner);
 
 }  // namespace deft::python

@@ -38,8 +38,9 @@ void run(Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives
   Rows at = read_rows(q, "Q", self.scene.nq()), under = read_rows(u, "U", self.scene.nu());
   Rows with = v.is_none() ? Rows{} : read_rows(v, "V", self.scene.nv());
   const Eigen::Index count = common_rows({{"Q", &at}, {"U", &under}, {"V", &with}});
-  const dynamics::BatchInput input{
-      .q = repeated(std::move(at), count), .v = repeated(std::move(with), count), .u = repeated(std::move(under), count)};
+  const dynamics::BatchInput input{.q = repeated(std::move(at), count),
+                                   .v = repeated(std::move(with), count),
+                                   .u = repeated(std::move(under), count)};
   const dynamics::BatchOptions options{
       .jacobians = derivatives ? dynamics::BatchJacobians::kAB : dynamics::BatchJacobians::kNone,
       .row_major = true,
@@ -57,18 +58,18 @@ void run(Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives
 
 /// Vectors of all items, (B, size); None where the model has none.
 template <auto Member>
-nb::object vectors(nb::handle_t<BatchResult> self) {
+std::optional<Array> vectors(nb::handle_t<BatchResult> self) {
   const Eigen::MatrixXd& columns = nb::cast<BatchResult&>(self).*Member;
-  if (columns.size() == 0 && columns.rows() == 0) return nb::none();
+  if (columns.size() == 0 && columns.rows() == 0) return std::nullopt;
   return view_of(columns.data(), {to_size(columns.cols()), to_size(columns.rows())}, self);
 }
 
 /// Jacobians of all items, (B, n_v, columns); None where they were not asked for.
 template <auto Member>
-nb::object jacobians(nb::handle_t<BatchResult> self) {
+std::optional<Array> jacobians(nb::handle_t<BatchResult> self) {
   const BatchResult& result = nb::cast<BatchResult&>(self);
   const Eigen::MatrixXd& columns = result.*Member;
-  if (columns.rows() == 0) return nb::none();
+  if (columns.rows() == 0) return std::nullopt;
   const std::size_t rows = to_size(result.delta.rows());
   return view_of(columns.data(), {to_size(columns.cols()), rows, to_size(columns.rows()) / rows}, self);
 }
@@ -101,18 +102,18 @@ dynamics::BundleResult bundle(Model& model, nb::handle q, nb::handle u, int samp
   }
   if (result.outcome == dynamics::BundleOutcome::kDone) return result;
   const nb::object type = nb::module_::import_("deft._errors").attr("SolveError");
-  const std::string text =
-      result.outcome == dynamics::BundleOutcome::kFailed
-          ? "the step without noise failed: " + std::string(solvers::sentence(result.status))
-          : "only " + std::to_string(result.used) + " of " + std::to_string(samples) + " samples have a step; valid: more samples, less noise";
+  const std::string text = result.outcome == dynamics::BundleOutcome::kFailed
+                               ? "the step without noise failed: " + std::string(solvers::sentence(result.status))
+                               : "only " + std::to_string(result.used) + " of " + std::to_string(samples) +
+                                     " samples have a step; valid: more samples, less noise";
   PyErr_SetObject(type.ptr(), type(text).ptr());
   throw nb::python_error();
 }
 
 /// A matrix of a bundle; None where it was not asked for.
 template <auto Member>
-nb::object matrix(const dynamics::BundleResult& result) {
-  return (result.*Member).size() == 0 ? nb::object(nb::none()) : to_array(result.*Member);
+std::optional<Array> matrix(const dynamics::BundleResult& result) {
+  return (result.*Member).size() == 0 ? std::nullopt : std::optional(to_array(result.*Member));
 }
 
 }  // namespace
@@ -124,11 +125,13 @@ void bind_batches(nb::module_& module) {
       .def_prop_ro("standard_error", &matrix<&BundleResult::B_standard_error>, "Of the entries of dq_du.")
       .def_prop_ro("dq_dq", &matrix<&BundleResult::A>, "E[∂q⁺/∂q], (n_v, n_v); None without std_q.")
       .def_prop_ro("dq_dq_standard_error", &matrix<&BundleResult::A_standard_error>, "Of the entries of dq_dq.")
-      .def_prop_ro("mean", [](const BundleResult& r) { return to_array(r.mean); }, "E[q⁺ ⊖ q⁺(q, u)] [rad, m], (n_v,).")
+      .def_prop_ro(
+          "mean", [](const BundleResult& r) { return to_array(r.mean); }, "E[q⁺ ⊖ q⁺(q, u)] [rad, m], (n_v,).")
       .def_prop_ro("used", [](const BundleResult& r) { return r.used; }, "Samples that have a step.");
-  module.def("bundle", &bundle, "model"_a, "q"_a.none(), "u"_a.none(), "samples"_a, "std"_a, "std_q"_a.none(), "order"_a, "seed"_a,
-             "antithetic"_a, "threads"_a);
-  nb::class_<BatchResult>(module, "BatchResult", "Steps of a batch; NaN in the rows of items that failed. Arrays are read-only views.")
+  module.def("bundle", &bundle, "model"_a, "q"_a.none(), "u"_a.none(), "samples"_a, "std"_a, "std_q"_a.none(),
+             "order"_a, "seed"_a, "antithetic"_a, "threads"_a);
+  nb::class_<BatchResult>(module, "BatchResult",
+                          "Steps of a batch; NaN in the rows of items that failed. Arrays are read-only views.")
       .def("__len__", &BatchResult::size)
       .def_prop_ro("q", &vectors<&BatchResult::q_next>, "q⁺, (B, n_q).")
       .def_prop_ro("v", &vectors<&BatchResult::v_next>, "v⁺, (B, n_v); None for models of first order.")
@@ -144,31 +147,39 @@ void bind_batches(nb::module_& module) {
           [](const BatchResult& result) {
             auto* data = new std::uint8_t[result.status.size()];
             nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
-            for (std::size_t i = 0; i < result.status.size(); ++i) data[i] = static_cast<std::uint8_t>(result.status[i]);
-            return nb::cast(nb::ndarray<nb::numpy, std::uint8_t>(data, {result.status.size()}, owner));
+            for (std::size_t i = 0; i < result.status.size(); ++i)
+              data[i] = static_cast<std::uint8_t>(result.status[i]);
+            return nb::steal<Array>(
+                nb::cast(nb::ndarray<nb::numpy, std::uint8_t>(data, {result.status.size()}, owner)).release());
           },
           "Numbers of deft.Status, (B,), uint8.")
-      .def_prop_ro("nonsmooth",
-                   [](const BatchResult& result) {
-                     std::vector<bool> all;
-                     for (const std::uint8_t one : result.nonsmooth) all.push_back(one != 0);
-                     return nb::module_::import_("numpy").attr("array")(all, "dtype"_a = "bool");
-                   },
-                   "Whether the Jacobians are one-sided or those of a smoothed step, (B,).")
-      .def_prop_ro("errors", [](const BatchResult& result) { return result.errors; },
-                   "(item, reason) of the items that have no step or no derivative for another reason than their status.");
+      .def_prop_ro(
+          "nonsmooth",
+          [](const BatchResult& result) {
+            std::vector<bool> all;
+            for (const std::uint8_t one : result.nonsmooth) all.push_back(one != 0);
+            return nb::borrow<Array>(nb::module_::import_("numpy").attr("array")(all, "dtype"_a = "bool"));
+          },
+          "Whether the Jacobians are one-sided or those of a smoothed step, (B,).")
+      .def_prop_ro(
+          "errors", [](const BatchResult& result) { return result.errors; },
+          "(item, reason) of the items that have no step or no derivative for another reason than their status.");
   nb::class_<Batch>(module, "Batch")
       .def(nb::init<scene::Scene, int>(), "scene"_a, "threads"_a)
-      .def("step",
-           [](Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives, nb::object out) {
-             if (out.is_none()) out = nb::cast(BatchResult{});
-             BatchResult* result = nullptr;
-             if (!nb::try_cast(out, result)) throw nb::type_error("out: expected what an earlier batch returned");
-             run(self, q, u, v, derivatives, *result);
-             return out;
-           },
-           "Q"_a.none(), "U"_a.none(), "V"_a = nb::none(), "derivatives"_a = false, "out"_a = nb::none(),
-           "Steps all rows of (Q, V) under those of U on all cores: a BatchResult, `out` if given.");
+      .def(
+          "step",
+          [](Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives, nb::object out) {
+            if (out.is_none()) out = nb::cast(BatchResult{});
+            BatchResult* result = nullptr;
+            if (!nb::try_cast(out, result)) throw nb::type_error("out: expected what an earlier batch returned");
+            run(self, q, u, v, derivatives, *result);
+            return out;
+          },
+          "Q"_a.none(), "U"_a.none(), "V"_a = nb::none(), "derivatives"_a = false, "out"_a = nb::none(),
+          nb::sig("def step(self, Q: numpy.typing.ArrayLike, U: numpy.typing.ArrayLike, V: numpy.typing.ArrayLike | "
+                  "None = None, "
+                  "derivatives: bool = False, out: BatchResult | None = None) -> BatchResult"),
+          "Steps all rows of (Q, V) under those of U on all cores: a BatchResult, `out` if given.");
 }
 
 }  // namespace deft::python

@@ -23,7 +23,7 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, module) {
-  module.attr("__version__") = DEFT_VERSION;
+  module.attr("version") = DEFT_VERSION;
   module.def(
       "main",
       [](const std::vector<std::string>& arguments) {

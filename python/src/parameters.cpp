@@ -60,7 +60,8 @@ std::vector<NamedParameter> parameters_of(const scene::Scene& scene) {
     if (robot.drive != scene::Drive::kPosition) continue;
     for (int i = 0; i < robot.nu; ++i)
       if (robot.stiffness(i) > 0)
-        out.push_back({"stiffness:" + joints[to_size(robot.first_u + i)], robot.stiffness(i),
+        out.push_back({"stiffness:" + joints[to_size(robot.first_u + i)],
+                       robot.stiffness(i),
                        {{Kind::kStiffness, robot.first_u + i}}});
   }
   out.push_back({"h", scene.settings().step.h.value_or(0), {{Kind::kStepLength}}});

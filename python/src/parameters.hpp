@@ -11,13 +11,13 @@ namespace deft::python {
 
 /// An entry of θ; where it stands for several numbers of the scene, these are equal and change together.
 struct NamedParameter {
-  std::string name;   // "mu:tip|box", "mass:box", "stiffness:hand/joint_1", "h", "kappa"
-  double value = 0;   // [-], [kg], [N·m/rad, N/m], [s], [1/J]
+  std::string name;  // "mu:tip|box", "mass:box", "stiffness:hand/joint_1", "h", "kappa"
+  double value = 0;  // [-], [kg], [N·m/rad, N/m], [s], [1/J]
   std::vector<dynamics::Parameter> of;
 };
 
-/// θ in its order: friction of the pairs of bodies that may touch (of geometries, if those of two bodies differ), masses
-/// of objects, stiffness of commanded joints, h, κ.
+/// θ in its order: friction of the pairs of bodies that may touch (of geometries, if those of two bodies differ),
+/// masses of objects, stiffness of commanded joints, h, κ.
 std::vector<NamedParameter> parameters_of(const scene::Scene& scene);
 
 }  // namespace deft::python

@@ -47,7 +47,8 @@ Plan make_plan(const scene::Scene& scene, const std::string& goal_name, std::uin
       const nb::gil_scoped_acquire lock;
       if (thrown) return;
       try {
-        const nb::object keep = on_progress(tried, distance, cost_s < 0 ? nb::object(nb::none()) : nb::object(nb::float_(cost_s)));
+        const nb::object keep =
+            on_progress(tried, distance, cost_s < 0 ? nb::object(nb::none()) : nb::object(nb::float_(cost_s)));
         if (!keep.is_none() && !nb::cast<bool>(nb::bool_(keep))) stop = true;
       } catch (...) {
         thrown = std::current_exception();
@@ -70,8 +71,9 @@ Plan optimize_plan(const Plan& plan, const scene::Scene& scene, std::uint64_t se
     given = planning::check_plan(exact, planning::Goal(exact, goal, exact.settings().plan.wrap_angles),
                                  scene.initial_configuration(), plan.result.plan.commands, plan.result.plan.segments,
                                  plan.result.plan.u_start);
-    result = planning::optimize_plan(scene, goal, given,
-                                     {.seed = seed, .threads = threads, .time_limit_s = time_limit_s, .stop = [&] { return stop.load(); }});
+    result = planning::optimize_plan(
+        scene, goal, given,
+        {.seed = seed, .threads = threads, .time_limit_s = time_limit_s, .stop = [&] { return stop.load(); }});
   });
   Plan better{scene, plan.goal, seed, {}, result.cost_before, result.cost};
   better.result.plan = std::move(result.plan);
@@ -81,7 +83,7 @@ Plan optimize_plan(const Plan& plan, const scene::Scene& scene, std::uint64_t se
   return better;
 }
 
-nb::object rows(const std::vector<Eigen::VectorXd>& vectors, int width) {
+Array rows(const std::vector<Eigen::VectorXd>& vectors, int width) {
   return new_array({vectors.size(), to_size(width)}, [&](double* out) {
     for (const Eigen::VectorXd& row : vectors) out = std::copy(row.begin(), row.end(), out);
   });
@@ -154,7 +156,7 @@ void save(const Plan& plan, const std::string& path, bool force) {
   io::publish_text(file("plan.yaml"), io::plan_overlay(plan.result.plan, plan.scene.names_u()));
 }
 
-nb::object seconds(double value) { return value < 0 ? nb::object(nb::none()) : nb::object(nb::float_(value)); }
+std::optional<double> seconds(double value) { return value < 0 ? std::nullopt : std::optional(value); }
 
 }  // namespace
 
@@ -177,8 +179,8 @@ void bind_plans(nb::module_& module) {
       .def_prop_ro("regrasps", [](const Plan& p) { return p.result.plan.regrasps; })
       .def_prop_ro("cost_s", [](const Plan& p) { return p.result.plan.cost_s; })
       .def_prop_ro("nodes", [](const Plan& p) { return p.result.nodes.size(); })
-      .def_prop_ro("cost_before", [](const Plan& p) { return p.cost_before ? nb::object(nb::float_(*p.cost_before)) : nb::object(nb::none()); })
-      .def_prop_ro("cost_after", [](const Plan& p) { return p.cost_after ? nb::object(nb::float_(*p.cost_after)) : nb::object(nb::none()); })
+      .def_prop_ro("cost_before", [](const Plan& p) { return p.cost_before; })
+      .def_prop_ro("cost_after", [](const Plan& p) { return p.cost_after; })
       .def_prop_ro("seed", [](const Plan& p) { return p.seed; })
       .def("_save", &save, "path"_a, "force"_a)
       .def_prop_ro("step_solves", [](const Plan& p) { return p.result.solves; });

@@ -38,8 +38,8 @@ std::string check(const std::string& scene, const std::vector<std::string>& pack
 
 void bind_reports(nb::module_& module) {
   module.def("check", &check, "scene"_a, "package_paths"_a);
-  module.def("solve", &solve, "text"_a, "name"_a, "tolerance"_a.none(), "time_limit_s"_a.none(), "solver"_a, "uniqueness"_a,
-             "forces"_a, "threads"_a);
+  module.def("solve", &solve, "text"_a, "name"_a, "tolerance"_a.none(), "time_limit_s"_a.none(), "solver"_a,
+             "uniqueness"_a, "forces"_a, "threads"_a);
 }
 
 }  // namespace deft::python

@@ -26,7 +26,7 @@ using dynamics::ContactRecord;
 using dynamics::Trajectory;
 
 /// Rows of numbers as one array.
-nb::object rows(const std::vector<std::vector<double>>& values) {
+Array rows(const std::vector<std::vector<double>>& values) {
   const std::size_t width = values.empty() ? 0 : values.front().size();
   return new_array({values.size(), width}, [&](double* out) {
     for (const std::vector<double>& row : values) out = std::copy(row.begin(), row.end(), out);
@@ -58,14 +58,14 @@ StepContacts contacts_at(const Run& run, double t) {
 }
 
 template <auto Member>
-nb::object vectors(const StepContacts& contacts) {
+Array vectors(const StepContacts& contacts) {
   return new_array({contacts.records.size(), 3}, [&](double* out) {
     for (const ContactRecord& record : contacts.records)
       out = std::copy((record.*Member).begin(), (record.*Member).end(), out);
   });
 }
 template <auto Member>
-nb::object scalars(const StepContacts& contacts) {
+Array scalars(const StepContacts& contacts) {
   return new_array({contacts.records.size()}, [&](double* out) {
     for (const ContactRecord& record : contacts.records) *out++ = record.*Member;
   });
@@ -86,7 +86,8 @@ Commands read_commands(const scene::Scene& scene, nb::handle commands) {
   }
   const Rows given = read_rows(commands, "commands", scene.nu());
   if (!given.is_batch)
-    throw nb::value_error(fmt::format("commands: expected shape (steps, {}), got ({},)", scene.nu(), scene.nu()).c_str());
+    throw nb::value_error(
+        fmt::format("commands: expected shape (steps, {}), got ({},)", scene.nu(), scene.nu()).c_str());
   for (Eigen::Index k = 0; k < given.columns.cols(); ++k) out.rows.emplace_back(given.columns.col(k));
   return out;
 }
@@ -126,7 +127,9 @@ Run simulate(const scene::Scene& scene, nb::handle q0, nb::handle v0, nb::handle
     const nb::gil_scoped_release unlocked;
     return dynamics::rollout(*model, start, options, run.motion);
   }();
-  run.status = end.interrupted ? "Interrupted" : end.completed ? "Completed" : std::string(solvers::to_string(end.status));
+  run.status = end.interrupted ? "Interrupted"
+               : end.completed ? "Completed"
+                               : std::string(solvers::to_string(end.status));
   run.reason = end.reason;
   return run;
 }
@@ -165,14 +168,22 @@ void bind_runs(nb::module_& module) {
       .def_ro("bodies", &StepContacts::bodies, "The names (a, b) of the two bodies of each contact.")
       .def_prop_ro("gap", &scalars<&ContactRecord::gap>, "φ + J_n δ [m], (n_c,).")
       .def_prop_ro("mu", &scalars<&ContactRecord::mu>, "Coefficient of friction, (n_c,).")
-      .def_prop_ro("point", &vectors<&ContactRecord::point_W>, "Midpoints of the witness points in the world [m], (n_c, 3).")
+      .def_prop_ro("point", &vectors<&ContactRecord::point_W>,
+                   "Midpoints of the witness points in the world [m], (n_c, 3).")
       .def_prop_ro("normal", &vectors<&ContactRecord::normal_W>, "Unit normals from b to a in the world, (n_c, 3).")
       .def_prop_ro("force", &vectors<&ContactRecord::force_W>, "Forces on a in the world [N], (n_c, 3).")
-      .def_prop_ro("torque", &vectors<&ContactRecord::torque_W>, "Torques on a about `point` in the world [N·m], (n_c, 3).");
+      .def_prop_ro("torque", &vectors<&ContactRecord::torque_W>,
+                   "Torques on a about `point` in the world [N·m], (n_c, 3).");
   nb::class_<Run>(module, "Run")
-      .def_prop_ro("t", [](const Run& r) { return to_array(Eigen::Map<const Eigen::VectorXd>(r.motion.t.data(), static_cast<Eigen::Index>(r.motion.t.size())).eval()); })
+      .def_prop_ro("t",
+                   [](const Run& r) {
+                     return to_array(Eigen::Map<const Eigen::VectorXd>(r.motion.t.data(),
+                                                                       static_cast<Eigen::Index>(r.motion.t.size()))
+                                         .eval());
+                   })
       .def_prop_ro("q", [](const Run& r) { return rows(r.motion.q); })
-      .def_prop_ro("v", [](const Run& r) { return r.motion.v.empty() ? nb::object(nb::none()) : rows(r.motion.v); })
+      .def_prop_ro("v",
+                   [](const Run& r) { return r.motion.v.empty() ? std::nullopt : std::optional(rows(r.motion.v)); })
       .def_prop_ro("u", [](const Run& r) { return rows(r.motion.u); })
       .def_prop_ro("names_q", [](const Run& r) { return r.motion.names_q; })
       .def_prop_ro("names_u", [](const Run& r) { return r.motion.names_u; })
@@ -185,7 +196,8 @@ void bind_runs(nb::module_& module) {
       .def("contacts", &contacts_at, "t"_a)
       .def("_save", &save, "path"_a, "force"_a)
       .def("_page", &page, "folder"_a, "beside"_a.none(), "title"_a, "title_here"_a);
-  module.def("simulate", &simulate, "scene"_a, "q0"_a.none(), "v0"_a.none(), "commands"_a.none(), "steps"_a, "on_step"_a.none());
+  module.def("simulate", &simulate, "scene"_a, "q0"_a.none(), "v0"_a.none(), "commands"_a.none(), "steps"_a,
+             "on_step"_a.none());
   module.def("open_run", &open_run, "path"_a);
 }
 

@@ -46,9 +46,7 @@ int body_of(const scene::Scene& scene, const std::string& name) {
 }
 
 /// Where a part of q, v or u begins, and its size.
-struct Range {
-  int first = 0, size = 0;
-};
+struct Range { int first = 0, size = 0; };
 enum class Vector { kQ, kV, kU };
 
 Range range_of(const scene::Scene& scene, const std::string& name, Vector vector) {
@@ -130,7 +128,7 @@ scene::ModelConfiguration model_configuration(nb::handle value, const std::strin
   return out;
 }
 
-nb::object pack(const scene::Scene& scene, const nb::dict& models) {
+Array pack(const scene::Scene& scene, const nb::dict& models) {
   scene::ConfigurationSpec spec;
   for (const auto& [name, value] : models) {
     const auto model = nb::cast<std::string>(name);
@@ -145,7 +143,7 @@ Eigen::Matrix4d body_pose(const scene::Scene& scene, nb::handle q, const std::st
   return state.X_WB()[to_size(body_of(scene, body))].matrix();
 }
 
-nb::object jacobian(const scene::Scene& scene, nb::handle q, const std::string& name) {
+Array jacobian(const scene::Scene& scene, nb::handle q, const std::string& name) {
   scene::SceneState state = scene.make_state();
   const int body = body_of(scene, name);
   scene.update(read_vector(q, "q", scene.nq()), state);
@@ -171,7 +169,7 @@ Contacts find_contacts(const scene::Scene& scene, nb::handle q) {
 
 /// An array of three numbers per contact.
 template <typename Of>
-nb::object points(const Contacts& contacts, Of of) {
+Array points(const Contacts& contacts, Of of) {
   return new_array({contacts.pairs.size(), 3}, [&](double* out) {
     for (std::size_t i = 0; i < contacts.pairs.size(); ++i)
       Eigen::Map<Eigen::Vector3d>(out + 3 * i) = of(contacts.pairs[i]);
@@ -200,13 +198,20 @@ void bind_contacts(nb::module_& module) {
           },
           "φ [m], shape (n_c,); negative: penetration.")
       .def_prop_ro(
-          "mu", [](const Contacts& c) { return to_array(Eigen::Map<const Eigen::VectorXd>(c.mu.data(), static_cast<Eigen::Index>(c.mu.size())).eval()); },
+          "mu",
+          [](const Contacts& c) {
+            return to_array(
+                Eigen::Map<const Eigen::VectorXd>(c.mu.data(), static_cast<Eigen::Index>(c.mu.size())).eval());
+          },
           "Coefficient of friction, shape (n_c,).")
       .def_prop_ro(
           "normal", [](const Contacts& c) { return points(c, [](const auto& p) { return p.nhat_BA_W; }); },
           "Unit normals from b to a in the world, shape (n_c, 3).")
       .def_prop_ro(
-          "point", [](const Contacts& c) { return points(c, [](const auto& p) { return Eigen::Vector3d(0.5 * (p.p_WA + p.p_WB)); }); },
+          "point",
+          [](const Contacts& c) {
+            return points(c, [](const auto& p) { return Eigen::Vector3d(0.5 * (p.p_WA + p.p_WB)); });
+          },
           "Midpoints of the witness points in the world [m], shape (n_c, 3).")
       .def_prop_ro(
           "jacobian",
@@ -215,7 +220,8 @@ void bind_contacts(nb::module_& module) {
             return new_array({c.pairs.size(), 3, to_size(c.scene.nv())},
                              [&](double* out) { std::copy(rows.begin(), rows.end(), out); });
           },
-          "Velocity of a's witness point minus that of b's per unit of v, world axes, shape (n_c, 3, n_v): d gap = n·J dq.");
+          "Velocity of a's witness point minus that of b's per unit of v, world axes, shape (n_c, 3, n_v): d gap = n·J "
+          "dq.");
 }
 
 }  // namespace
@@ -286,26 +292,42 @@ void bind_scene(nb::module_& module) {
                      return std::vector<int>(s.command_coordinates().begin(), s.command_coordinates().end());
                    })
       .def("index", &index_of, "name"_a)
-      .def("slice_q", [](const scene::Scene& s, const std::string& name) { return slice_of(s, name, Vector::kQ); }, "name"_a)
-      .def("slice_v", [](const scene::Scene& s, const std::string& name) { return slice_of(s, name, Vector::kV); }, "name"_a)
-      .def("slice_u", [](const scene::Scene& s, const std::string& name) { return slice_of(s, name, Vector::kU); }, "name"_a)
+      .def(
+          "slice_q", [](const scene::Scene& s, const std::string& name) { return slice_of(s, name, Vector::kQ); },
+          "name"_a)
+      .def(
+          "slice_v", [](const scene::Scene& s, const std::string& name) { return slice_of(s, name, Vector::kV); },
+          "name"_a)
+      .def(
+          "slice_u", [](const scene::Scene& s, const std::string& name) { return slice_of(s, name, Vector::kU); },
+          "name"_a)
       .def("q", [](const scene::Scene& s) { return to_array(s.initial_configuration()); })
-      .def("q", [](const scene::Scene& s, const std::string& name) { return to_array(s.configuration(name)); }, "name"_a)
+      .def(
+          "q", [](const scene::Scene& s, const std::string& name) { return to_array(s.configuration(name)); }, "name"_a)
       .def("v", [](const scene::Scene& s) { return to_array(s.initial_velocity()); })
       .def("pack", &pack, "models"_a)
-      .def("body_pose", [](const scene::Scene& s, nb::handle q, const std::string& body) {
-        return to_array(Eigen::MatrixXd(body_pose(s, q, body)));
-      }, "q"_a.none(), "body"_a)
+      .def(
+          "body_pose",
+          [](const scene::Scene& s, nb::handle q, const std::string& body) {
+            return to_array(Eigen::MatrixXd(body_pose(s, q, body)));
+          },
+          "q"_a.none(), "body"_a)
       .def("contacts", &find_contacts, "q"_a.none())
       .def("jacobian", &jacobian, "q"_a.none(), "body"_a)
-      .def("integrate", [](const scene::Scene& s, nb::handle q, nb::handle dq) {
-        Eigen::VectorXd next;
-        s.model().integrate(read_vector(q, "q", s.nq()), read_vector(dq, "dq", s.nv()), next);
-        return to_array(next);
-      }, "q"_a.none(), "dq"_a.none())
-      .def("difference", [](const scene::Scene& s, nb::handle q0, nb::handle q1) {
-        return to_array(s.model().difference(read_vector(q0, "q0", s.nq()), read_vector(q1, "q1", s.nq())));
-      }, "q0"_a.none(), "q1"_a.none());
-  }
+      .def(
+          "integrate",
+          [](const scene::Scene& s, nb::handle q, nb::handle dq) {
+            Eigen::VectorXd next;
+            s.model().integrate(read_vector(q, "q", s.nq()), read_vector(dq, "dq", s.nv()), next);
+            return to_array(next);
+          },
+          "q"_a.none(), "dq"_a.none())
+      .def(
+          "difference",
+          [](const scene::Scene& s, nb::handle q0, nb::handle q1) {
+            return to_array(s.model().difference(read_vector(q0, "q0", s.nq()), read_vector(q1, "q1", s.nq())));
+          },
+          "q0"_a.none(), "q1"_a.none());
+}
 
 }  // namespace deft::python

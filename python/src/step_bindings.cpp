@@ -26,9 +26,8 @@ nb::object status_of(solvers::Status status) {
 [[noreturn]] void raise_failed(const dynamics::StepResult& result) {
   const nb::object type = nb::module_::import_("deft._errors").attr("SolveError");
   const auto word = std::string(solvers::to_string(result.status));
-  const nb::object error =
-      type("the step failed: " + word + ". " + std::string(solvers::sentence(result.status)), status_of(result.status),
-           result.certificate.max_scaled());
+  const nb::object error = type("the step failed: " + word + ". " + std::string(solvers::sentence(result.status)),
+                                status_of(result.status), result.certificate.max_scaled());
   PyErr_SetObject(type.ptr(), error.ptr());
   throw nb::python_error();
 }
@@ -51,7 +50,7 @@ Contacts contacts_of(const Step& step) {
   return contacts;
 }
 
-nb::object forces_of(const Step& step) {
+Array forces_of(const Step& step) {
   const std::size_t count = step.result.problem.contacts.size();
   const bool failed = !solvers::usable(step.result.status);
   return new_array({count, 3}, [&](double* out) {
@@ -61,23 +60,28 @@ nb::object forces_of(const Step& step) {
   });
 }
 
-nb::object view(nb::handle self, const Eigen::VectorXd& values) {
+Array view(nb::handle self, const Eigen::VectorXd& values) {
   return view_of(values.data(), {to_size(values.size())}, self);
 }
 
-/// A Jacobian of the motion, or None where the model has none.
+/// A Jacobian of the motion; None where the model has none.
 template <auto Member>
-nb::object jacobian(const Derivatives& d) {
-  const Eigen::MatrixXd& values = d.jacobians.*Member;
-  return values.rows() == 0 ? nb::object(nb::none()) : to_array(values);
+std::optional<Array> jacobian(const Derivatives& d) {
+  return to_array_or_none(d.jacobians.*Member);
 }
 
-/// A Jacobian of the forces, three rows per contact, in shape (n_c, 3, columns).
+/// Three rows per contact in shape (n_c, 3, columns).
+Array by_contact(const Eigen::MatrixXd& rows) {
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  return new_array({to_size(rows.rows() / 3), 3, to_size(rows.cols())},
+                   [&](double* out) { Eigen::Map<RowMajor>(out, rows.rows(), rows.cols()) = rows; });
+}
+
+/// A Jacobian of the forces; None if it was not asked for.
 template <auto Member>
-nb::object force_jacobian(const Derivatives& d) {
-  const Eigen::MatrixXd& values = d.jacobians.*Member;
-  if (values.cols() == 0) return nb::none();
-  return to_array(values).attr("reshape")(values.rows() / 3, 3, values.cols());
+std::optional<Array> force_jacobian(const Derivatives& d) {
+  const Eigen::MatrixXd& rows = d.jacobians.*Member;
+  return rows.cols() == 0 ? std::nullopt : std::optional(by_contact(rows));
 }
 
 }  // namespace
@@ -102,7 +106,7 @@ void Model::step(nb::handle q, nb::handle u, nb::handle v, Step& step) {
 }
 
 Derivatives Model::derivatives(nb::handle q, nb::handle u, nb::handle v, bool by_configuration, bool motion_only,
-                                bool by_parameters) {
+                               bool by_parameters) {
   const Turn turn(taken_);
   read(q, u, v, scratch_);
   {
@@ -176,7 +180,7 @@ void Model::linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
   differentiator_->linearize(*steps_, scratch_.start, u, scratch_.result, {.motion_only = true});
 }
 
-nb::object Model::jvp(nb::handle q, nb::handle u, nb::handle dq, nb::handle du) {
+Array Model::jvp(nb::handle q, nb::handle u, nb::handle dq, nb::handle du) {
   const Turn turn(taken_);
   const Rows at = read_rows(q, "q", scene_.nq()), under = read_rows(u, "u", scene_.nu());
   const Rows by_q = dq.is_none() ? Rows{} : read_rows(dq, "dq", scene_.nv());
@@ -212,75 +216,113 @@ nb::tuple Model::vjp(nb::handle q, nb::handle u, nb::handle cotangent) {
 
 void bind_steps(nb::module_& module) {
   nb::list words;
-  for (int i = 0; i < solvers::kNumStatuses; ++i) words.append(std::string(solvers::to_string(static_cast<solvers::Status>(i))));
+  for (int i = 0; i < solvers::kNumStatuses; ++i)
+    words.append(std::string(solvers::to_string(static_cast<solvers::Status>(i))));
   module.attr("status_words") = words;
 
   nb::class_<Step>(module, "StepResult", "One step, at its end.")
-      .def_prop_ro("q", [](nb::handle_t<Step> self) { return view(self, nb::cast<Step&>(self).result.q_next); },
-                   "q⁺, shape (n_q,), read-only; of a failed step q.")
-      .def_prop_ro("v",
-                   [](nb::handle_t<Step> self) {
-                     const Eigen::VectorXd& v = nb::cast<Step&>(self).result.v_next;
-                     return v.size() == 0 ? nb::object(nb::none()) : view(self, v);
-                   },
-                   "v⁺, shape (n_v,), read-only; None for models of first order.")
-      .def_prop_ro("dq", [](nb::handle_t<Step> self) { return view(self, nb::cast<Step&>(self).result.delta); },
-                   "δ with q⁺ = q ⊕ δ [rad, m], shape (n_v,), read-only.")
-      .def_prop_ro("status", [](const Step& s) { return status_of(s.result.status); }, "deft.Status of the solve.")
-      .def_prop_ro("residual", [](const Step& s) { return s.result.certificate.max_scaled(); },
-                   "Largest scaled residual of the certificate [-].")
+      .def_prop_ro(
+          "q", [](nb::handle_t<Step> self) { return view(self, nb::cast<Step&>(self).result.q_next); },
+          "q⁺, shape (n_q,), read-only; of a failed step q.")
+      .def_prop_ro(
+          "v",
+          [](nb::handle_t<Step> self) {
+            const Eigen::VectorXd& v = nb::cast<Step&>(self).result.v_next;
+            return v.size() == 0 ? std::nullopt : std::optional(view(self, v));
+          },
+          "v⁺, shape (n_v,), read-only; None for models of first order.")
+      .def_prop_ro(
+          "dq", [](nb::handle_t<Step> self) { return view(self, nb::cast<Step&>(self).result.delta); },
+          "δ with q⁺ = q ⊕ δ [rad, m], shape (n_v,), read-only.")
+      .def_prop_ro(
+          "status", [](const Step& s) { return status_of(s.result.status); },
+          nb::for_getter(nb::sig("def status(self) -> deft._errors.Status")), "deft.Status of the solve.")
+      .def_prop_ro(
+          "residual", [](const Step& s) { return s.result.certificate.max_scaled(); },
+          "Largest scaled residual of the certificate [-].")
       .def_prop_ro("contacts", &contacts_of, "Contacts at the start of the step.")
       .def_prop_ro("forces", &forces_of,
-                   "Forces on a at a's witness point in the world [N], shape (n_c, 3), in the order of `contacts`; NaN of a failed step.")
+                   "Forces on a at a's witness point in the world [N], shape (n_c, 3), in the order of `contacts`; NaN "
+                   "of a failed step.")
       .def_prop_ro("time_s", [](const Step& s) { return 1e-6 * s.result.step_us; }, "Time that the step took [s].");
 
   nb::class_<Derivatives>(module, "Derivatives", "Jacobians of a step along world tangents (a free body: [θ, v]).")
       .def_prop_ro("dq_dq", &jacobian<&dynamics::StepDerivative::A>, "∂q⁺/∂q, (n_v, n_v); None if not asked for.")
       .def_prop_ro("dq_du", &jacobian<&dynamics::StepDerivative::B>, "∂q⁺/∂u, (n_v, n_u).")
-      .def_prop_ro("dq_dv", &jacobian<&dynamics::StepDerivative::A_v>, "∂q⁺/∂v, (n_v, n_v); None for models of first order.")
+      .def_prop_ro("dq_dv", &jacobian<&dynamics::StepDerivative::A_v>,
+                   "∂q⁺/∂v, (n_v, n_v); None for models of first order.")
       .def_prop_ro("dv_dq", &jacobian<&dynamics::StepDerivative::dv_dq>, "∂v⁺/∂q, likewise.")
       .def_prop_ro("dv_du", &jacobian<&dynamics::StepDerivative::dv_du>, "∂v⁺/∂u, (n_v, n_u), likewise.")
       .def_prop_ro("dv_dv", &jacobian<&dynamics::StepDerivative::dv_dv>, "∂v⁺/∂v, likewise.")
-      .def_prop_ro("df_dq", &force_jacobian<&dynamics::StepDerivative::dforce_W_dq>, "∂f/∂q in the world [N/rad, N/m], (n_c, 3, n_v).")
+      .def_prop_ro("df_dq", &force_jacobian<&dynamics::StepDerivative::dforce_W_dq>,
+                   "∂f/∂q in the world [N/rad, N/m], (n_c, 3, n_v).")
       .def_prop_ro("df_du", &force_jacobian<&dynamics::StepDerivative::dforce_W_du>, "∂f/∂u, (n_c, 3, n_u).")
-      .def_prop_ro("dq_dtheta", [](const Derivatives& d) { return d.dq_dtheta.rows() == 0 ? nb::object(nb::none()) : to_array(d.dq_dtheta); },
-                   "∂q⁺/∂θ, (n_v, n_θ), columns in the order of StepModel.params; None if not asked for.")
-      .def_prop_ro("df_dtheta", [](const Derivatives& d) {
-                     return d.dq_dtheta.rows() == 0 ? nb::object(nb::none())
-                                                    : to_array(d.df_dtheta).attr("reshape")(d.df_dtheta.rows() / 3, 3, d.df_dtheta.cols());
-                   },
-                   "∂f/∂θ, (n_c, 3, n_θ).")
-      .def_prop_ro("nonsmooth", [](const Derivatives& d) { return d.report.is_nonsmooth; },
-                   "Whether they are one-sided or those of a smoothed step.")
-      .def_prop_ro("nonsmooth_points", [](const Derivatives& d) { return d.report.nonsmooth_points; }, "Why, one line each.");
+      .def_prop_ro(
+          "dq_dtheta", [](const Derivatives& d) { return to_array_or_none(d.dq_dtheta); },
+          "∂q⁺/∂θ, (n_v, n_θ), columns in the order of StepModel.params; None if not asked for.")
+      .def_prop_ro(
+          "df_dtheta",
+          [](const Derivatives& d) {
+            return d.dq_dtheta.rows() == 0 ? std::nullopt : std::optional(by_contact(d.df_dtheta));
+          },
+          "∂f/∂θ, (n_c, 3, n_θ).")
+      .def_prop_ro(
+          "nonsmooth", [](const Derivatives& d) { return d.report.is_nonsmooth; },
+          "Whether they are one-sided or those of a smoothed step.")
+      .def_prop_ro(
+          "nonsmooth_points", [](const Derivatives& d) { return d.report.nonsmooth_points; }, "Why, one line each.");
 
   nb::class_<Model>(module, "StepModel")
       .def(nb::init<scene::Scene>(), "scene"_a)
-      .def("step",
-           [](Model& model, nb::handle q, nb::handle u, nb::handle v, nb::object out) {
-             if (out.is_none()) out = nb::cast(Step{});
-             Step* step = nullptr;
-             if (!nb::try_cast(out, step)) throw nb::type_error("out: expected what an earlier step returned");
-             model.step(q, u, v, *step);
-             return out;
-           },
-           "q"_a.none(), "u"_a.none(), "v"_a = nb::none(), "out"_a = nb::none(),
-           "One step of length h from (q, v) under the commands u: a StepResult, `out` if given.")
-      .def("reset", [](Model& model) { const Turn turn(model.taken()); model.steps().reset(); }, "Forgets warm starts.")
-      .def("_derivatives", &Model::derivatives, "q"_a.none(), "u"_a.none(), "v"_a.none(), "by_configuration"_a, "motion_only"_a, "by_parameters"_a)
+      .def(
+          "step",
+          [](Model& model, nb::handle q, nb::handle u, nb::handle v, nb::object out) {
+            if (out.is_none()) out = nb::cast(Step{});
+            Step* step = nullptr;
+            if (!nb::try_cast(out, step)) throw nb::type_error("out: expected what an earlier step returned");
+            model.step(q, u, v, *step);
+            return out;
+          },
+          "q"_a.none(), "u"_a.none(), "v"_a = nb::none(), "out"_a = nb::none(),
+          nb::sig("def step(self, q: numpy.typing.ArrayLike, u: numpy.typing.ArrayLike, v: numpy.typing.ArrayLike | "
+                  "None = None, "
+                  "out: StepResult | None = None) -> StepResult"),
+          "One step of length h from (q, v) under the commands u: a StepResult, `out` if given.")
+      .def(
+          "reset",
+          [](Model& model) {
+            const Turn turn(model.taken());
+            model.steps().reset();
+          },
+          "Forgets warm starts.")
+      .def("_derivatives", &Model::derivatives, "q"_a.none(), "u"_a.none(), "v"_a.none(), "by_configuration"_a,
+           "motion_only"_a, "by_parameters"_a)
       .def("jvp", &Model::jvp, "q"_a.none(), "u"_a.none(), "dq"_a = nb::none(), "du"_a = nb::none(),
+           nb::sig("def jvp(self, q: numpy.typing.ArrayLike, u: numpy.typing.ArrayLike, dq: numpy.typing.ArrayLike | "
+                   "None = None, "
+                   "du: numpy.typing.ArrayLike | None = None) -> numpy.ndarray"),
            "∂q⁺/∂q dq + ∂q⁺/∂u du, shape (n_v,) or (batch, n_v).")
-      .def("vjp", &Model::vjp, "q"_a.none(), "u"_a.none(), "cotangent"_a.none(), "(∂q⁺/∂q)ᵀ w and (∂q⁺/∂u)ᵀ w, shapes (n_v,) and (n_u,) or with a batch in front.")
-      .def_prop_ro("params",
-                   [](Model& model) {
-                     nb::dict out;
-                     for (const NamedParameter& parameter : model.parameters()) out[parameter.name.c_str()] = parameter.value;
-                     return out;
-                   },
-                   "θ: name → value, in the order of the columns of dq_dtheta.")
-      .def_prop_ro("h", [](Model& model) { return model.steps().h(); }, "Length of a step [s].")
-      .def_prop_ro("kappa", [](Model& model) { return model.steps().kappa(); }, "Weight of the smoothing barrier [1/J]; infinity: exact.")
-      .def_prop_ro("second_order", [](Model& model) { return model.steps().second_order(); }, "Whether velocities are part of the state.");
+      .def("vjp", &Model::vjp, "q"_a.none(), "u"_a.none(), "cotangent"_a.none(),
+           nb::sig("def vjp(self, q: numpy.typing.ArrayLike, u: numpy.typing.ArrayLike, cotangent: "
+                   "numpy.typing.ArrayLike) -> "
+                   "tuple[numpy.ndarray, numpy.ndarray]"),
+           "(∂q⁺/∂q)ᵀ w and (∂q⁺/∂u)ᵀ w, shapes (n_v,) and (n_u,) or with a batch in front.")
+      .def_prop_ro(
+          "params",
+          [](Model& model) {
+            nb::dict out;
+            for (const NamedParameter& parameter : model.parameters()) out[parameter.name.c_str()] = parameter.value;
+            return out;
+          },
+          "θ: name → value, in the order of the columns of dq_dtheta.")
+      .def_prop_ro(
+          "h", [](Model& model) { return model.steps().h(); }, "Length of a step [s].")
+      .def_prop_ro(
+          "kappa", [](Model& model) { return model.steps().kappa(); },
+          "Weight of the smoothing barrier [1/J]; infinity: exact.")
+      .def_prop_ro(
+          "second_order", [](Model& model) { return model.steps().second_order(); },
+          "Whether velocities are part of the state.");
 }
 
 }  // namespace deft::python

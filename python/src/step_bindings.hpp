@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "arrays.hpp"
 #include "deft/dynamics/derivatives/step_differentiator.hpp"
 #include "deft/dynamics/step_model.hpp"
 #include "parameters.hpp"
@@ -61,7 +62,7 @@ class Model {
                           bool by_parameters);
   const std::vector<NamedParameter>& parameters();
   /// A dq + B du, size nv.
-  nb::object jvp(nb::handle q, nb::handle u, nb::handle dq, nb::handle du);
+  Array jvp(nb::handle q, nb::handle u, nb::handle dq, nb::handle du);
   /// (Aᵀw, Bᵀw).
   nb::tuple vjp(nb::handle q, nb::handle u, nb::handle cotangent);
 

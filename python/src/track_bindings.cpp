@@ -52,7 +52,8 @@ dynamics::Trajectory motion_of(const Plan& plan) {
   const dynamics::State start = dynamics::initial_state(*model);
   dynamics::Trajectory motion = dynamics::start_trajectory(*model, start);
   const std::vector<Eigen::VectorXd>& commands = plan.result.plan.commands;
-  dynamics::rollout(*model, start, {.steps = static_cast<int>(commands.size()), .on_step = {}, .commands = commands}, motion);
+  dynamics::rollout(*model, start, {.steps = static_cast<int>(commands.size()), .on_step = {}, .commands = commands},
+                    motion);
   return motion;
 }
 
@@ -65,14 +66,16 @@ Tracked track(const Plan& plan, const std::string& plant, const std::string& con
   std::atomic<bool> stop{false};
   Tracked out;
   interruptibly(stop, [&] {
-    const scene::DisturbanceSpec wrong = disturbance.empty() ? scene::DisturbanceSpec{} : io::read_disturbance(disturbance);
+    const scene::DisturbanceSpec wrong =
+        disturbance.empty() ? scene::DisturbanceSpec{} : io::read_disturbance(disturbance);
     const execution::TrackedTask task =
         execution::make_task(plan.scene, motion_of(plan), options, {plan.scene.spec().file, "plan", plan.goal});
     execution::TrackedRun run =
         execution::run(task, options, wrong, seed, {.stop = [&] { return stop.load(); }, .record_contacts = true});
     out.outcome = execution::outcome_of(run, seed);
     out.settings = run.settings;
-    out.run.header = {plan.scene.spec().name, plan.scene.spec().merged_yaml, viewer::visual_json(plan.scene), DEFT_VERSION};
+    out.run.header = {plan.scene.spec().name, plan.scene.spec().merged_yaml, viewer::visual_json(plan.scene),
+                      DEFT_VERSION};
     out.run.motion = std::move(run.motion);
   });
   out.run.status = to_string(out.outcome.status);
@@ -116,7 +119,8 @@ void bind_tracking(nb::module_& module) {
           for (const dynamics::TrackRecord& record : tracks) *out++ = 1e-6 * record.period_us;
         });
       });
-  module.def("track", &track, "plan"_a, "plant"_a, "controller"_a, "disturbance"_a, "seed"_a, "max_duration_s"_a, "threads"_a);
+  module.def("track", &track, "plan"_a, "plant"_a, "controller"_a, "disturbance"_a, "seed"_a, "max_duration_s"_a,
+             "threads"_a);
 }
 
 }  // namespace deft::python

@@ -39,14 +39,17 @@ nb::object rotation(const io::YamlNode& node) {
 
 nb::object to_object(const io::YamlNode& node) {
   switch (node.kind) {
-    case io::YamlNode::Kind::kNull: return nb::none();
-    case io::YamlNode::Kind::kScalar: return node.quoted ? nb::object(nb::str(node.text.c_str())) : plain(node.text);
+    case io::YamlNode::Kind::kNull:
+      return nb::none();
+    case io::YamlNode::Kind::kScalar:
+      return node.quoted ? nb::object(nb::str(node.text.c_str())) : plain(node.text);
     case io::YamlNode::Kind::kList: {
       nb::list list;
       for (const io::YamlNode& item : node.items) list.append(to_object(item));
       return list;
     }
-    case io::YamlNode::Kind::kMap: break;
+    case io::YamlNode::Kind::kMap:
+      break;
   }
   if (!node.tag.empty()) return rotation(node);
   nb::dict map;

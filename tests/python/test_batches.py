@@ -1,8 +1,9 @@
 """Batches: the bits of single steps, whatever the threads."""
 
-import deft
 import numpy as np
 import pytest
+
+import deft
 
 
 def states(scene, count, seed=6):
@@ -37,11 +38,11 @@ def test_bad_rows_are_named(hand):
     Q, U = states(hand, 6)
     batch = deft.Batch(deft.StepModel(hand))
     Q[4, 2] = np.inf
-    with pytest.raises(ValueError, match="^Q: entry 2 of row 4 is inf"):
+    with pytest.raises(ValueError, match=r"^Q: entry 2 of row 4 is inf"):
         batch.step(Q, U)
     with pytest.raises(ValueError, match=r"^U: expected shape \(4,\) or \(batch, 4\), got \(6, 3\)"):
         batch.step(Q[:4], U[:, :3])
-    with pytest.raises(ValueError, match="^U: expected a batch of 4, as of Q, got 6"):
+    with pytest.raises(ValueError, match=r"^U: expected a batch of 4, as of Q, got 6"):
         batch.step(Q[:4], U)
 
 

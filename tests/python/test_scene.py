@@ -6,10 +6,11 @@ import os
 import pickle
 import subprocess
 
-import deft
 import numpy as np
 import pytest
 from conftest import ROOT
+
+import deft
 
 BINARY = os.path.join(os.environ.get("DEFT_BUILD_DIR", ROOT / "build/release"), "deft")
 
@@ -169,7 +170,7 @@ def test_scenes_are_built_in_code(tmp_path):
     np.testing.assert_array_equal(scene.q(), twin.q())
     pushed = deft.StepModel(scene, cone="cone").step(scene.q(), scene.u() + [0.11, 0, 0])
     np.testing.assert_array_equal(pushed.q, deft.StepModel(twin).step(twin.q(), twin.u() + [0.11, 0, 0]).q)
-    with pytest.raises(deft.InputError, match="bodies.*joint|needs 'joint'"):
+    with pytest.raises(deft.InputError, match="needs 'joint'"):
         deft.SceneBuilder().add_body("ball", {"sphere": {"radius": 1}}, mass=1).build()
 
 

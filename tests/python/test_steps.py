@@ -3,9 +3,10 @@
 import array
 import threading
 
-import deft
 import numpy as np
 import pytest
+
+import deft
 
 
 def moved(model, q, u, **keywords):
@@ -70,11 +71,11 @@ def test_bad_arguments_are_named(hand):
     with pytest.raises(ValueError, match=r"^u: entry 2 is nan"):
         model.step(q, [0, 0, np.nan, 0])
     for wrong in (q + 0j, [str(x) for x in q], np.array(q, object), [[1, 2], [3]], None, "text"):
-        with pytest.raises(TypeError, match="^q: expected real numbers"):
+        with pytest.raises(TypeError, match=r"^q: expected real numbers"):
             model.step(wrong, u)
     with pytest.raises(TypeError, match="out: expected what an earlier step returned"):
         model.step(q, u, out=3)
-    with pytest.raises(TypeError, match="scene: expected a deft.Scene"):
+    with pytest.raises(TypeError, match=r"scene: expected a deft\.Scene"):
         deft.StepModel("planar_hand")
     with pytest.raises(deft.InputError, match="did you mean 'kappa'"):
         deft.StepModel(hand, kapa=1)
