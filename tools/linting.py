@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ROOT / ".venv-dev" / "bin"
 DATABASE = ROOT / "build/lint/compile_commands.json"
 # Each run may hold one conftest.py: the scripts of two folders of tests are no packages.
-TYPED = (("tools", "benchmarks", "tests/cli", "tests/house"), ("tests/scenarios",), ("python/deft",), ("tests/python",))
+TYPED = (("tools", "benchmarks", "tests/cli", "tests/house"), ("tests/scenarios",), ("python/deft",))
 # clang does not know every option of g++.
 NOT_FOR_CLANG = ("-Wno-unknown-warning-option", "-Wno-unused-command-line-argument", "-Wno-ignored-optimization-argument")
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import NamedTuple
 
-from . import _core
-
 
 class Diagnostic(NamedTuple):
     """One thing that is wrong or suspicious in an input, and where. Fields are read by attribute or by name in brackets."""
@@ -33,6 +31,19 @@ class InputWarning(UserWarning):
     """Something suspicious in an input, which is used nevertheless."""
 
 
+class Status(IntEnum):
+    """Outcome of a solve, by the words of problem files; batches hold the numbers."""
+
+    Solved = 0  # a solution whose motion is unique
+    NotUnique = 1  # a solution; other motions are as good
+    Infeasible = 2  # proved: no motion satisfies all constraints
+    Unbounded = 3  # proved: the energy decreases without limit
+    RayTermination = 4  # pivoting ended on a ray, which proves nothing
+    IterationLimit = 5  # the best iterate, not to the tolerance
+    TimeLimit = 6  # the same
+    NumericalFailure = 7  # rounding stopped the solver before the tolerance was met
+
+
 class SolveError(RuntimeError):
     """A solve without a usable result, where one was needed: its `status` and largest scaled `residual`."""
 
@@ -42,6 +53,4 @@ class SolveError(RuntimeError):
         self.residual = residual
 
 
-Status = IntEnum("Status", {word: number for number, word in enumerate(_core.status_words)})  # type: ignore[misc]
-Status.__doc__ = "Outcome of a solve, by the words of problem files."
 STATUSES = list(Status)
