@@ -133,7 +133,7 @@ def test_tests_import_only_what_the_lock_holds(root):
         p.parent.name for p in [*root.glob("tools/*/__init__.py"), *root.glob("tests/*/*/__init__.py")]
     }
     shared = [*root.glob("benchmarks/peers/plant_*.py"), *root.glob("benchmarks/suites/plants.py")]  # what tests take from the benchmarks
-    own |= {p.stem for p in shared} | {"suites"}
+    own |= {p.stem for p in shared} | {"suites", "deft"}  # deft: of the build
     known = locked | {"yaml"} | own | set(sys.stdlib_module_names)
     foreign = set()
     for path in [*root.glob("tests/**/*.py"), *shared]:
