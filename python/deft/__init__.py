@@ -13,7 +13,7 @@ from ._plan import Plan, optimize, plan, plan_statistics
 from ._problem import Problem, check, solve
 from ._run import Run
 from ._scene import Coordinate, Scene, load, loads, scene_path, scenes
-from ._track import TrackedRun, track
+from ._track import DrakePlant, MujocoPlant, Plant, Policy, StepPlant, TrackedRun, track
 
 __version__: str = _core.version
 
@@ -30,9 +30,13 @@ __all__ = [
     "Coordinate",
     "Derivatives",
     "Diagnostic",
+    "DrakePlant",
     "InputError",
     "InputWarning",
+    "MujocoPlant",
     "Plan",
+    "Plant",
+    "Policy",
     "Problem",
     "Run",
     "Scene",
@@ -40,6 +44,7 @@ __all__ = [
     "SolveError",
     "Status",
     "StepModel",
+    "StepPlant",
     "StepResult",
     "TrackedRun",
     "bundle",

@@ -500,6 +500,35 @@ def optimize_plan(plan: Plan, scene: Scene, seed: int, threads: int, time_limit_
 
 def make_plan(scene: Scene, goal: str, seed: int, threads: int, on_progress: object | None) -> Plan: ...
 
+class NativePlant:
+    def __init__(self, scene: Scene, name: str) -> None: ...
+
+    def reset(self, q: object | None, v: object | None = None, u: object | None = None, seed: int = 0) -> None:
+        """
+        Puts the world at (q, v; None: at rest) with the springs at joint targets u.
+        """
+
+    def step(self, u: object | None, dt: float) -> None:
+        """
+        Advances by dt [s]; joint targets go linearly from the last ones to u. Raises SolveError if the simulation fails.
+        """
+
+    @property
+    def q(self) -> numpy.ndarray:
+        """Configuration, (n_q,)."""
+
+    @property
+    def v(self) -> numpy.ndarray:
+        """Velocity, (n_v,); 0 on plants of first order."""
+
+    @property
+    def time(self) -> float:
+        """Since `reset` [s]."""
+
+    @property
+    def settings(self) -> list[str]:
+        """What the plant adds to the scene, a line each."""
+
 class Tracked:
     @property
     def run(self) -> Run: ...
@@ -531,7 +560,7 @@ class Tracked:
     @property
     def period_s(self) -> numpy.ndarray: ...
 
-def track(plan: Plan, plant: str, controller: str, disturbance: str, seed: int, max_duration_s: float, threads: int) -> Tracked: ...
+def track(plan: Plan, plant: object, controller: object, disturbance: str, seed: int, max_duration_s: float, threads: int) -> tuple: ...
 
 def check(scene: str, package_paths: Sequence[str]) -> str: ...
 

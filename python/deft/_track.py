@@ -13,10 +13,92 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._errors import SolveError
+from ._model import StepModel
 from ._plan import Plan, plan
 from ._run import Run
 from ._scene import Scene
 from ._text import to_yaml
+
+
+class Plant:
+    """A world that a controller acts on: subclass it, or give any object with these methods and attributes.
+
+    After `reset` and every `step` it has q (n_q,), v (n_v,) and time [s], in the scene's order. Exceptions end the run and
+    propagate; numbers that are not finite end it as PlantFailure.
+    """
+
+    q: Any
+    v: Any
+    time: float
+
+    def reset(self, q: np.ndarray, v: np.ndarray, u: np.ndarray, seed: int) -> None:
+        """Puts the world at (q, v) with the springs at joint targets u."""
+        raise NotImplementedError
+
+    def step(self, u: np.ndarray, dt: float) -> None:
+        """Advances by dt [s]; joint targets go from the last ones to u."""
+        raise NotImplementedError
+
+
+class StepPlant(Plant):
+    """A step model as a plant: steps of its own length h, at least one per period."""
+
+    def __init__(self, model: StepModel):
+        self.model = model
+
+    def reset(self, q: np.ndarray, v: np.ndarray, u: np.ndarray, seed: int) -> None:
+        self.model.reset()
+        self.q, self.v, self.time = q, v, 0.0
+        self._u, self._left = u, 0.0
+
+    def step(self, u: np.ndarray, dt: float) -> None:
+        self._left += dt
+        while self._left >= self.model.h * (1 - 1e-9):
+            result = self.model.step(self.q, u, self.v if self.model.second_order else None)
+            if result.status > 1:
+                raise SolveError(f"the step failed: {result.status.name}", result.status, result.residual)
+            self.q = np.array(result.q)
+            self.v = np.array(result.v) if result.v is not None else np.array(result.dq) / self.model.h
+            self._left -= self.model.h
+        self.time += dt
+
+
+class MujocoPlant(_core.NativePlant):
+    """The scene in MuJoCo, with `reset`, `step`, q, v and time; settings: `track:`. Raises InputError where MuJoCo is not found."""
+
+    def __init__(self, scene: Scene):
+        super().__init__(scene._core, "mujoco")
+
+
+class DrakePlant(_core.NativePlant):
+    """The scene in Drake, likewise."""
+
+    def __init__(self, scene: Scene):
+        super().__init__(scene._core, "drake")
+
+
+class Policy:
+    """What commands robots: subclass it, or give any object with these methods."""
+
+    def reset(self, scene: Scene, goal: str, q: np.ndarray, seed: int) -> None:
+        """A run begins at q."""
+        raise NotImplementedError
+
+    def command(self, t: float, q: np.ndarray, v: np.ndarray) -> Any:
+        """Joint targets u (n_u,) for the next period, from the estimated q and its rate of change v at time t [s]."""
+        raise NotImplementedError
+
+
+class _Named:
+    """A policy that is given the scene of the package, not that of the extension."""
+
+    def __init__(self, policy: Any):
+        self._policy = policy
+        self.command = policy.command
+
+    def reset(self, core: _core.Scene, goal: str, q: np.ndarray, seed: int) -> None:
+        self._policy.reset(Scene(core), goal, q, seed)
 
 
 class TrackedRun(Run):
@@ -64,8 +146,8 @@ class TrackedRun(Run):
 
 def track(
     plan_or_scene: Plan | Scene,
-    plant: str = "mujoco",
-    controller: str = "mpc",
+    plant: str | Plant | Any = "mujoco",
+    controller: str | Policy | Any = "mpc",
     goal: str | None = None,
     disturb: str | os.PathLike[str] | Mapping[str, Any] | None = None,
     seed: int = 0,
@@ -74,7 +156,8 @@ def track(
 ) -> TrackedRun:
     """Follows a plan on a plant; a scene is planned for first.
 
-    plant: quasidynamic, convex-second-order, stewart-trinkle, mujoco or drake. controller: mpc or open-loop. disturb: a file or
+    plant: quasidynamic, convex-second-order, stewart-trinkle, mujoco, drake, or a Plant. controller: mpc, open-loop, or a Policy,
+    which is asked for commands as long as the plan lasts. Exceptions of theirs propagate, with the run so far as `run`. disturb: a file or
     dict of what goes wrong, drawn for `seed`. max_duration: most of the plant's time [s], 10 times the plan's without it.
     """
     if isinstance(plan_or_scene, Scene):
@@ -83,10 +166,22 @@ def track(
         followed = plan_or_scene
     else:
         raise TypeError(f"plan_or_scene: expected a deft.Plan or a deft.Scene, got {type(plan_or_scene).__name__}")
-    arguments = (seed, max_duration or 0.0, threads)
-    if not isinstance(disturb, Mapping):
-        return TrackedRun(_core.track(followed._core, plant, controller, os.fspath(disturb) if disturb is not None else "", *arguments))
+    if not isinstance(plant, str):
+        for name in ("reset", "step"):
+            if not callable(getattr(plant, name, None)):
+                raise TypeError(f"plant: expected a name or a deft.Plant, {type(plant).__name__} has no method {name!r}")
+    if not isinstance(controller, str):
+        for name in ("reset", "command"):
+            if not callable(getattr(controller, name, None)):
+                raise TypeError(f"controller: expected a name or a deft.Policy, {type(controller).__name__} has no method {name!r}")
+        controller = _Named(controller)
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "disturb.yaml")
-        file.write_text(to_yaml(disturb))
-        return TrackedRun(_core.track(followed._core, plant, controller, str(file), *arguments))
+        file = "" if disturb is None else os.fspath(disturb) if not isinstance(disturb, Mapping) else str(Path(folder, "disturb.yaml"))
+        if isinstance(disturb, Mapping):
+            Path(file).write_text(to_yaml(disturb))
+        core, error = _core.track(followed._core, plant, controller, file, seed, max_duration or 0.0, threads)
+    run = TrackedRun(core)
+    if error is not None:
+        error.run = run
+        raise error
+    return run

@@ -17,6 +17,7 @@
 #include "deft/viewer/visual_json.hpp"
 #include "interruptibly.hpp"
 #include "plan_bindings.hpp"
+#include "python_plant.hpp"
 #include "run_bindings.hpp"
 
 namespace deft::python {
@@ -57,21 +58,42 @@ dynamics::Trajectory motion_of(const Plan& plan) {
   return motion;
 }
 
-Tracked track(const Plan& plan, const std::string& plant, const std::string& controller, const std::string& disturbance,
-              std::uint64_t seed, double max_duration_s, int threads) {
-  const execution::TrackedRunOptions options{.plant = named(kPlants, "plant", plant),
-                                             .controller = named(kControllers, "controller", controller),
-                                             .max_duration_s = max_duration_s,
-                                             .threads = threads};
-  std::atomic<bool> stop{false};
+/// The command of a policy in this period.
+void ask_policy(const nb::object& policy, const scene::Scene& scene, double t, const Eigen::VectorXd& q,
+                const Eigen::VectorXd& v, Eigen::VectorXd& u) {
+  const nb::object given = policy.attr("command")(t, to_array(q), to_array(v));
+  read_vector(given, "policy.command", scene.nu(), u);
+}
+
+/// @param plant, controller  a word, or an object of Python in its place. @returns the run and, where Python code ended
+/// it, what that raised.
+nb::tuple track(const Plan& plan, nb::object plant, nb::object controller, const std::string& disturbance,
+                std::uint64_t seed, double max_duration_s, int threads) {
+  execution::TrackedRunOptions options{.max_duration_s = max_duration_s, .threads = threads};
+  Raised raised;
+  if (nb::isinstance<nb::str>(plant))
+    options.plant = named(kPlants, "plant", nb::cast<std::string>(plant));
+  else
+    options.make_plant = [&](const scene::Scene& world, const plant::PlantOptions&) {
+      return std::make_unique<PythonPlant>(plant, world, seed, raised);
+    };
+  if (nb::isinstance<nb::str>(controller)) {
+    options.controller = named(kControllers, "controller", nb::cast<std::string>(controller));
+  } else {
+    const scene::Scene& scene = plan.scene;
+    controller.attr("reset")(nb::cast(scene), plan.goal, to_array(scene.initial_configuration()), seed);
+    options.policy = [&](double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Eigen::VectorXd& u) {
+      raised.guard([&] { ask_policy(controller, scene, t, q, v, u); });
+    };
+  }
   Tracked out;
-  interruptibly(stop, [&] {
+  interruptibly(raised.stop, [&] {
     const scene::DisturbanceSpec wrong =
         disturbance.empty() ? scene::DisturbanceSpec{} : io::read_disturbance(disturbance);
     const execution::TrackedTask task =
         execution::make_task(plan.scene, motion_of(plan), options, {plan.scene.spec().file, "plan", plan.goal});
-    execution::TrackedRun run =
-        execution::run(task, options, wrong, seed, {.stop = [&] { return stop.load(); }, .record_contacts = true});
+    execution::TrackedRun run = execution::run(task, options, wrong, seed,
+                                               {.stop = [&] { return raised.stop.load(); }, .record_contacts = true});
     out.outcome = execution::outcome_of(run, seed);
     out.settings = run.settings;
     out.run.header = {plan.scene.spec().name, plan.scene.spec().merged_yaml, viewer::visual_json(plan.scene),
@@ -81,7 +103,20 @@ Tracked track(const Plan& plan, const std::string& plant, const std::string& con
   out.run.status = to_string(out.outcome.status);
   out.run.reason = out.outcome.success ? "Completed" : out.outcome.reason.empty() ? out.run.status : out.outcome.reason;
   out.run.complete = true;
-  return out;
+  nb::object error = nb::none();
+  if (raised.thrown()) {
+    try {
+      std::rethrow_exception(raised.thrown());
+    } catch (nb::python_error& python) {
+      error = nb::borrow(python.value());
+    } catch (const nb::builtin_exception& builtin) {
+      error = nb::module_::import_("builtins")
+                  .attr(builtin.type() == nb::exception_type::type_error ? "TypeError" : "ValueError")(builtin.what());
+    } catch (const std::exception& other) {
+      error = nb::module_::import_("builtins").attr("RuntimeError")(other.what());
+    }
+  }
+  return nb::make_tuple(nb::cast(std::move(out)), error);
 }
 
 nb::dict error_of(const control::ObjectError& error) {
@@ -91,9 +126,69 @@ nb::dict error_of(const control::ObjectError& error) {
   return out;
 }
 
+/// A plant of the library, on its own.
+struct NativePlant {
+  scene::Scene scene;
+  plant::PlantKind kind;
+  std::unique_ptr<plant::Plant> plant;
+
+  NativePlant(scene::Scene of, const std::string& name) : scene(std::move(of)), kind(named(kPlants, "plant", name)) {
+    const scene::TrackSettings& settings = scene.settings().track;
+    const auto model = dynamics::make_step_model(scene);
+    const bool is_mujoco = kind == plant::PlantKind::kMujoco;
+    plant = plant::make_plant(
+        kind, scene,
+        {.step = is_mujoco ? std::min(settings.plant_step, settings.mujoco_step) : settings.plant_step,
+         .damping_ratio = settings.damping_ratio,
+         .joint_lag = settings.joint_lag,
+         .object_damping =
+             plant::object_damping(scene, settings.object_damping, model->second_order() ? kInfinity : model->h())});
+  }
+  Eigen::VectorXd v() const {
+    const dynamics::State& state = plant->state();
+    return state.v.size() > 0 ? state.v : Eigen::VectorXd(Eigen::VectorXd::Zero(scene.nv()));
+  }
+};
+
+void reset(NativePlant& self, nb::handle q, nb::handle v, nb::handle u, std::uint64_t /*seed*/) {
+  dynamics::State start{.q = read_vector(q, "q", self.scene.nq())};
+  // The quasidynamic plant has no velocities.
+  if (!v.is_none() && self.kind != plant::PlantKind::kQuasidynamic) start.v = read_vector(v, "v", self.scene.nv());
+  self.plant->reset(start, read_vector(u, "u", self.scene.nu()));
+}
+
+void advance(NativePlant& self, nb::handle u, double dt) {
+  if (!(dt > 0)) throw nb::value_error("dt: expected a number above 0");
+  const Eigen::VectorXd command = read_vector(u, "u", self.scene.nu());
+  const plant::PlantStatus status = [&] {
+    const nb::gil_scoped_release unlocked;
+    return self.plant->advance(command, dt);
+  }();
+  if (status == plant::PlantStatus::kOk) return;
+  const nb::object type = nb::module_::import_("deft._errors").attr("SolveError");
+  PyErr_SetObject(type.ptr(), type("the plant's step ended: " + std::string(to_string(status))).ptr());
+  throw nb::python_error();
+}
+
 }  // namespace
 
 void bind_tracking(nb::module_& module) {
+  nb::class_<NativePlant>(module, "NativePlant")
+      .def(nb::init<scene::Scene, const std::string&>(), "scene"_a, "name"_a)
+      .def("reset", &reset, "q"_a.none(), "v"_a.none() = nb::none(), "u"_a.none() = nb::none(), "seed"_a = 0,
+           "Puts the world at (q, v; None: at rest) with the springs at joint targets u.")
+      .def("step", &advance, "u"_a.none(), "dt"_a,
+           "Advances by dt [s]; joint targets go linearly from the last ones to u. Raises SolveError if the simulation "
+           "fails.")
+      .def_prop_ro(
+          "q", [](const NativePlant& p) { return to_array(p.plant->state().q); }, "Configuration, (n_q,).")
+      .def_prop_ro(
+          "v", [](const NativePlant& p) { return to_array(p.v()); }, "Velocity, (n_v,); 0 on plants of first order.")
+      .def_prop_ro(
+          "time", [](const NativePlant& p) { return p.plant->state().t; }, "Since `reset` [s].")
+      .def_prop_ro(
+          "settings", [](const NativePlant& p) { return p.plant->settings(); },
+          "What the plant adds to the scene, a line each.");
   nb::class_<Tracked>(module, "Tracked")
       .def_prop_ro("run", [](const Tracked& t) { return t.run; })
       .def_prop_ro("arrived", [](const Tracked& t) { return t.outcome.success; })

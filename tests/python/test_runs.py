@@ -139,6 +139,82 @@ def test_plans_are_optimised_and_tracked(hand, plan):
         deft.track("plan")
 
 
+class Falling(deft.Plant):
+    """A plant whose ball is where it was, and whose joints are where they should be."""
+
+    def __init__(self, scene, fails_at=np.inf, with_what=None):
+        self.scene, self.fails_at, self.with_what = scene, fails_at, with_what
+
+    def reset(self, q, v, u, seed):
+        self.q, self.v, self.time, self.seed = q, v, 0.0, seed
+
+    def step(self, u, dt):
+        self.time += dt
+        q = self.q.copy()
+        q[:4] = u
+        self.v, self.q = self.scene.difference(self.q, q) / dt, q
+        if self.time > self.fails_at:
+            if self.with_what is not None:
+                raise self.with_what
+            self.q = q * np.nan
+
+
+class Held(deft.Policy):
+    def __init__(self, fails_at=np.inf):
+        self.fails_at, self.asked = fails_at, []
+
+    def reset(self, scene, goal, q, seed):
+        self.u, self.told = scene.u(), (scene.name, goal, seed)
+
+    def command(self, t, q, v):
+        self.asked.append((t, q, v))
+        if t > self.fails_at:
+            raise KeyError("lost")
+        return self.u + min(t, 0.05)
+
+
+def test_plants_and_policies_may_be_python(hand, plan):
+    world, policy = Falling(hand), Held()
+    run = deft.track(plan, plant=world, controller=policy, max_duration=0.2, seed=4)
+    assert policy.told == ("planar_hand", "half_turn", 4) and world.seed == 4 and not run.arrived and run.reason
+    times = np.array([t for t, _, _ in policy.asked])
+    np.testing.assert_allclose(np.diff(times), run.t[1] - run.t[0], atol=1e-12)
+    np.testing.assert_allclose(run.q[-1][:4], hand.u() + 0.05, atol=1e-12)
+    np.testing.assert_array_equal(policy.asked[0][2], 0)
+    np.testing.assert_allclose(policy.asked[3][2][:4], 1, atol=1e-9)  # the ramp, 1 rad/s
+
+    lost = deft.track(plan, plant=Falling(hand, fails_at=0.05), controller=Held(), max_duration=0.2)
+    assert lost.status == "PlantFailure" and np.isfinite(lost.q).all() and not lost.arrived
+    for arguments in (
+        {"plant": Falling(hand, 0.05, ZeroDivisionError("x")), "controller": "open-loop"},
+        {"plant": Falling(hand), "controller": Held(0.05)},
+    ):
+        with pytest.raises((ZeroDivisionError, KeyError)) as caught:
+            deft.track(plan, max_duration=0.2, **arguments)
+        assert 5 < len(caught.value.run) < 20  # what was run is kept
+    with pytest.raises(TypeError, match=r"plant: expected a name or a deft.Plant, int has no method 'reset'"):
+        deft.track(plan, plant=3)
+    with pytest.raises(ValueError, match=r"policy.command: expected shape \(4,\)"):
+        bad = Held()
+        bad.command = lambda t, q, v: [1.0]
+        deft.track(plan, plant=Falling(hand), controller=bad, max_duration=0.1)
+
+
+def test_plants_of_the_library_are_objects(hand, plan):
+    own = deft.track(plan, plant=deft.MujocoPlant(hand), controller="open-loop", max_duration=0.3)
+    named = deft.track(plan, plant="mujoco", controller="open-loop", max_duration=0.3)
+    np.testing.assert_array_equal(own.q, named.q)
+    model = deft.StepModel(hand)
+    stepped = deft.track(plan, plant=deft.StepPlant(model), controller="open-loop", max_duration=0.3)
+    assert len(stepped) == len(named) and np.isfinite(stepped.q).all()
+    world = deft.MujocoPlant(hand)
+    world.reset(hand.q(), u=hand.u())
+    world.step(hand.u() + 0.01, 0.01)
+    assert world.time == pytest.approx(0.01) and np.abs(world.v).max() > 0
+    with pytest.raises(ValueError, match="dt: expected"):
+        world.step(hand.u(), 0)
+
+
 INTERRUPTED = """
 import os, signal, sys, threading, time
 sys.path.insert(0, {path!r})

@@ -72,7 +72,7 @@ class Run {
         knots_(to_size(sensor_.delay()) + 1, 0.0),
         poses_(plant.scene().make_state()),
         reference_poses_(scene.make_state()) {
-    if (options.controller == Controller::kMpc) {
+    if (options.controller == Controller::kMpc && !options.policy) {
       mpc_ = std::make_unique<TrackingMpc>(scene, settings_);
       mpc_->follow(*path_);
     }
@@ -226,6 +226,14 @@ class Run {
     knots_[to_size(ticks_) % knots_.size()] = knot_;
     if (ticks_ == 0) std::fill(knots_.begin(), knots_.end(), knot_);
     observe();
+    if (options_.policy) {
+      scene::difference(scene_.model(), ticks_ == 0 ? estimate_ : last_estimate_, estimate_, policy_velocity_);
+      policy_velocity_ /= settings_.period;
+      last_estimate_ = estimate_;
+      next_u_ = u_;
+      options_.policy(ticks_ * settings_.period, estimate_, policy_velocity_, next_u_);
+      return at_end() ? TrackWord::kSettling : TrackWord::kTracking;
+    }
     if (!mpc_) {
       path_->command(knot_ + advance_of_clock(), next_u_);
       return at_end() ? TrackWord::kSettling : TrackWord::kOpenLoop;
@@ -410,7 +418,8 @@ class Run {
   Sensor sensor_;
   Actuator actuator_;
   VectorXd q_end_, u_, next_u_, u_now_, u_then_, measured_, estimate_, expected_, speeds_, reference_, then_,
-      deviation_, innovation_, velocity_, deviation_rate_, last_deviation_, last_measured_;
+      deviation_, innovation_, velocity_, deviation_rate_, last_deviation_, last_measured_, policy_velocity_,
+      last_estimate_;
   std::vector<double> knots_;  // ring of the sensor's delay: where the reference was
   scene::SceneState poses_, reference_poses_;
   std::vector<dynamics::ContactRecord> contacts_;

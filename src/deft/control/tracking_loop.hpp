@@ -57,11 +57,14 @@ inline constexpr double kSearch_s = 5;
 /// What a tracked run is asked for, beside the scene's settings.
 struct TrackOptions {
   Controller controller = Controller::kMpc;  // where commands come from
-  plant::Disturbance disturbance{};          // of signals; that of the world is in the plant's scene
-  PlanSearch* search = nullptr;              // of new plans, if settings.replan; none: there are none
-  bool repeats = false;                      // completed is what was repeated to its end, wherever the objects are
-  double max_duration_s = 0;                 // simulated [s]; 0: kMostDuration times the plan's, and settings.settle
-  double time_limit_s = kInfinity;           // wall time [s], asked after each period
+  /// Commands come from here instead, at the pace of the plan: sets u (size nu; before, the last command) at time t [s]
+  /// from the estimated configuration (size nq) and its rate of change (size nv, 0 in the first period).
+  std::function<void(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Eigen::VectorXd& u)> policy{};
+  plant::Disturbance disturbance{};  // of signals; that of the world is in the plant's scene
+  PlanSearch* search = nullptr;      // of new plans, if settings.replan; none: there are none
+  bool repeats = false;              // completed is what was repeated to its end, wherever the objects are
+  double max_duration_s = 0;         // simulated [s]; 0: kMostDuration times the plan's, and settings.settle
+  double time_limit_s = kInfinity;   // wall time [s], asked after each period
   /// Called after each period; return false to stop (Ctrl-C).
   std::function<bool(const dynamics::Trajectory&)> on_period{};
   bool record_contacts = true;   // whether the motion keeps the plant's contacts

@@ -31,7 +31,7 @@ void check_followed(const TrackedRunOptions& options, const scene::Scene& scene,
     if (robot.drive == scene::Drive::kForce)
       refuse(fmt::format(
           "robot '{}' has drive: force; only joint targets can be followed; 'deft replay' repeats forces", robot.name));
-  if (options.controller != control::Controller::kMpc) return;
+  if (options.controller != control::Controller::kMpc || options.policy) return;
   try {
     control::check_trackable(scene, scene.settings().track);
   } catch (const InputError& error) {
@@ -106,13 +106,13 @@ TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const 
   const scene::Scene world = scene::Scene::build(plant::disturbed(task.scene, disturbance), repeated);
   const scene::TrackSettings& settings = task.scene.settings().track;
   const bool is_mujoco = options.plant == plant::PlantKind::kMujoco;
-  const auto plant =
-      plant::make_plant(options.plant, world,
-                        {.step = is_mujoco ? std::min(settings.plant_step, settings.mujoco_step) : settings.plant_step,
-                         .damping_ratio = settings.damping_ratio,
-                         .joint_lag = settings.joint_lag,
-                         .object_damping = plant::object_damping(world, settings.object_damping, task.damping_h),
-                         .on_step = listener.inner_step});
+  const plant::PlantOptions how{
+      .step = is_mujoco ? std::min(settings.plant_step, settings.mujoco_step) : settings.plant_step,
+      .damping_ratio = settings.damping_ratio,
+      .joint_lag = settings.joint_lag,
+      .object_damping = plant::object_damping(world, settings.object_damping, task.damping_h),
+      .on_step = listener.inner_step};
+  const auto plant = options.make_plant ? options.make_plant(world, how) : plant::make_plant(options.plant, world, how);
   const std::optional<Eigen::VectorXd> settled = plant::disturbed_start(world, task.plan.q.front(), disturbance);
   const Eigen::VectorXd q_start = settled ? *settled : plant::moved_start(world, task.plan.q.front(), disturbance);
   TrackedRun run{.settings = plant->settings()};
@@ -129,6 +129,7 @@ TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const 
   const auto stop = [&] { return (listener.stop && listener.stop()) || wall.seconds() > options.time_limit_s; };
   Replanner replanner(task.scene, task.plan.q.back(), task.goal_rows, seed, options.threads, stop);
   control::TrackOptions track{.controller = options.controller, .disturbance = disturbance};
+  track.policy = options.policy;
   track.search = &replanner;
   track.goal_rows = task.goal_rows;
   track.repeats = options.replays;

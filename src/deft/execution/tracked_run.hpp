@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,6 +20,10 @@ namespace deft::execution {
 struct TrackedRunOptions {
   plant::PlantKind plant = plant::PlantKind::kQuasidynamic;    // what follows
   control::Controller controller = control::Controller::kMpc;  // where commands come from
+  /// Instead of `plant`: makes one of the disturbed world, which outlives it.
+  std::function<std::unique_ptr<plant::Plant>(const scene::Scene& world, const plant::PlantOptions&)> make_plant{};
+  /// Instead of `controller`: control::TrackOptions::policy.
+  std::function<void(double t, const Eigen::VectorXd& q, const Eigen::VectorXd& v, Eigen::VectorXd& u)> policy{};
   /// As recorded: no re-timing and nothing added at the end; forces are repeated too. Controller open-loop only.
   bool replays = false;
   double max_duration_s = 0;        // of the plant's time [s]; 0: as control::TrackOptions
