@@ -3,7 +3,7 @@
 import sys as _sys
 from collections.abc import Sequence as _Sequence
 
-from . import _core
+from . import _core, convert
 from ._builder import SceneBuilder
 from ._core import BatchResult, Contacts, Derivatives, StepResult
 from ._errors import Diagnostic, InputError, InputWarning, SolveError, Status
@@ -49,6 +49,7 @@ __all__ = [
     "TrackedRun",
     "bundle",
     "check",
+    "convert",
     "load",
     "loads",
     "main",
