@@ -69,7 +69,7 @@ template <auto Member>
 std::optional<Array> jacobians(nb::handle_t<BatchResult> self) {
   const BatchResult& result = nb::cast<BatchResult&>(self);
   const Eigen::MatrixXd& columns = result.*Member;
-  if (columns.rows() == 0) return std::nullopt;
+  if (columns.rows() == 0 && columns.cols() == 0) return std::nullopt;
   const std::size_t rows = to_size(result.delta.rows());
   return view_of(columns.data(), {to_size(columns.cols()), rows, to_size(columns.rows()) / rows}, self);
 }
