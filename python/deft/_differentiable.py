@@ -9,7 +9,9 @@ so that those of q are of the composition with the quaternion's normalisation.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -75,8 +77,54 @@ def steps(model: StepModel, q: np.ndarray, u: np.ndarray, v: np.ndarray | None, 
     return Steps(q_next, v_next, by)
 
 
-def rows(value: Any, size: int, count: int | None = None) -> np.ndarray:
-    """float64 rows, (B, size), of (size,) or (B, size)."""
-    array = np.asarray(value, np.float64)
-    array = array[None] if array.ndim == 1 else array
-    return array if count is None or len(array) == count else np.broadcast_to(array, (count, size))
+class Function:
+    """The map (q, u) → (q⁺,), or (q, u, v) → (q⁺, v⁺) for models of second order, over any leading axes, and its products."""
+
+    def __init__(self, model: StepModel, on_failure: str):
+        scene = model.scene
+        second = model.second_order
+        self.model, self.on_failure = model, on_failure
+        self.names = ("q", "u", "v") if second else ("q", "u")
+        self.sizes = (scene.n_q, scene.n_u, scene.n_v) if second else (scene.n_q, scene.n_u)
+        self.out_sizes = (scene.n_q, scene.n_v) if second else (scene.n_q,)
+
+    def check(self, shapes: Sequence[tuple[int, ...]]) -> None:
+        """Raises TypeError and ValueError for inputs of other numbers and shapes."""
+        if len(shapes) != len(self.sizes):
+            raise TypeError(f"step: expected {', '.join(self.names)}, got {len(shapes)} arguments")
+        for name, shape, size in zip(self.names, shapes, self.sizes):
+            if len(shape) < 1 or shape[-1] != size:
+                raise ValueError(f"{name}: expected shape ({size},) or (batch, {size}), got {tuple(shape)}")
+
+    def __call__(self, inputs: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        (q, u, *v), lead = _flat(inputs, self.sizes)
+        done = steps(self.model, q, u, v[0] if v else None, False, self.on_failure)
+        outputs = (done.q, done.v) if v else (done.q,)
+        return tuple(np.asarray(out).reshape(*lead, n) for out, n in zip(outputs, self.out_sizes))
+
+    def vjp(self, inputs: Sequence[np.ndarray], cotangents: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """Σ_out (∂out/∂in)ᵀ w_out of every input, with all leading axes."""
+        rows, lead = _flat((*inputs, *cotangents), (*self.sizes, *self.out_sizes))
+        (q, u, *v), weights = rows[: len(self.sizes)], rows[len(self.sizes) :]
+        done = steps(self.model, q, u, v[0] if v else None, True, self.on_failure)
+        bars = (sum(np.einsum("bo,boi->bi", w, done.by[out, name]) for out, w in zip(("q", "v"), weights)) for name in self.names)
+        return tuple(np.asarray(bar).reshape(*lead, size) for bar, size in zip(bars, self.sizes))
+
+    def jvp(self, inputs: Sequence[np.ndarray], tangents: Sequence[np.ndarray | None]) -> tuple[np.ndarray, ...]:
+        """Σ_in ∂out/∂in d_in of every output; None counts as 0."""
+        given = [(name, size, tangent) for name, size, tangent in zip(self.names, self.sizes, tangents) if tangent is not None]
+        rows, lead = _flat((*inputs, *(tangent for _, _, tangent in given)), (*self.sizes, *(size for _, size, _ in given)))
+        (q, u, *v), moved = rows[: len(self.sizes)], rows[len(self.sizes) :]
+        done = steps(self.model, q, u, v[0] if v else None, True, self.on_failure)
+        return tuple(
+            np.asarray(
+                sum((np.einsum("boi,bi->bo", done.by[out, name], d) for (name, _, _), d in zip(given, moved)), np.zeros((len(q), n)))
+            ).reshape(*lead, n)
+            for out, n in zip(("q", "v"), self.out_sizes)
+        )
+
+
+def _flat(arrays: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[list[np.ndarray], tuple[int, ...]]:
+    """Rows of float64 with all leading axes flattened, and these."""
+    lead = np.broadcast_shapes(*(np.shape(array)[:-1] for array in arrays))
+    return [np.broadcast_to(np.asarray(a, np.float64), (*lead, n)).reshape(math.prod(lead), n) for a, n in zip(arrays, sizes)], lead

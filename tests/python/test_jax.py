@@ -1,12 +1,13 @@
 """deft.jax: values, gradients, vmap and jit."""
 
-import deft
 import deft.jax
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax.test_util import check_grads
+
+import deft
 
 jax.config.update("jax_enable_x64", True)
 
