@@ -5,7 +5,7 @@ from collections.abc import Sequence as _Sequence
 
 from . import _core, convert
 from ._builder import SceneBuilder
-from ._core import BatchResult, Contacts, Derivatives, StepResult
+from ._core import BatchResult, Contacts, Derivatives, LimitSurface, StepResult
 from ._errors import Diagnostic, InputError, InputWarning, SolveError, Status
 from ._model import Batch, StepModel, bundle, simulate
 from ._page import page, show
@@ -33,6 +33,7 @@ __all__ = [
     "DrakePlant",
     "InputError",
     "InputWarning",
+    "LimitSurface",
     "MujocoPlant",
     "Plan",
     "Plant",

@@ -562,6 +562,29 @@ class Tracked:
 
 def track(plan: Plan, plant: object, controller: object, disturbance: str, seed: int, max_duration_s: float, threads: int) -> tuple: ...
 
+class LimitSurface:
+    """
+    The loads F = (f_x, f_y, m) [N, N, N·m] that a support just resists; twists are V = (v_x, v_y, ω) [m/s, rad/s]. LimitSurface(A): the ellipsoid FᵀAF = 1.
+    """
+
+    def __init__(self, A: object) -> None: ...
+
+    def wrench(self, twist: object) -> numpy.ndarray:
+        """
+        The load that drives a twist, on the surface: for an ellipsoid A⁻¹V/√(VᵀA⁻¹V); 0 for V = 0. (3,) or (batch, 3).
+        """
+
+    def twist(self, wrench: object) -> numpy.ndarray:
+        """
+        How the support moves under a load: ∇H(F), H = ½g² with the surface's gauge g; for an ellipsoid A F. (3,) or (batch, 3).
+        """
+
+    @staticmethod
+    def from_pressure(polygon: object, friction_N: float) -> LimitSurface:
+        """
+        Of a flat support with uniform pressure, exactly: corners in order, (n, 2) [m], and μN [N].
+        """
+
 def check(scene: str, package_paths: Sequence[str]) -> str: ...
 
 def solve(text: str, name: str, tolerance: float | None, time_limit_s: float | None, solver: str, uniqueness: str, forces: str, threads: int) -> str: ...

@@ -11,6 +11,7 @@
 #include "deft/core/resources.hpp"
 #include "errors.hpp"
 #include "interrupt.hpp"
+#include "limit_surface_bindings.hpp"
 #include "plan_bindings.hpp"
 #include "program.hpp"
 #include "report_bindings.hpp"
@@ -49,5 +50,6 @@ NB_MODULE(_core, module) {
   deft::python::bind_runs(module);
   deft::python::bind_plans(module);
   deft::python::bind_tracking(module);
+  deft::python::bind_limit_surfaces(module);
   deft::python::bind_reports(module);
 }

@@ -263,3 +263,21 @@ def test_problems_are_solved():
         deft.solve({**problem, "contacts": 3})
     assert deft.check(deft.scene_path("planning/planar_hand")) == []
     assert [finding["severity"] for finding in deft.check("nowhere.yaml")] == ["error"]
+
+
+def test_limit_surfaces():
+    surface = deft.LimitSurface([1, 4, 100])
+    V = np.array([[1, 0, 0], [0.3, -0.2, 2], [0, 0, 0]])
+    F = surface.wrench(V)
+    np.testing.assert_allclose(np.einsum("bi,i,bi->b", F, [1, 4, 100], F), [1, 1, 0], atol=1e-12)
+    np.testing.assert_allclose(F[0], [1, 0, 0], atol=1e-12)
+    turned = surface.twist(F[1])
+    np.testing.assert_allclose(turned / np.linalg.norm(turned), V[1] / np.linalg.norm(V[1]), atol=1e-12)
+    square = deft.LimitSurface.from_pressure([[-1, -1], [1, -1], [1, 1], [-1, 1]], 2.0)
+    np.testing.assert_allclose(square.wrench([1, 1, 0]), np.array([1, 1, 0]) * np.sqrt(2), atol=1e-9)
+    # Turning about the middle: 2 N times the mean distance of a square of side 2, (√2 + asinh 1)/3.
+    np.testing.assert_allclose(square.wrench([0, 0, 5.0]), [0, 0, 2 * (np.sqrt(2) + np.arcsinh(1)) / 3], atol=1e-9)
+    with pytest.raises(ValueError, match="A: expected a symmetric positive definite form"):
+        deft.LimitSurface([1, -1, 1])
+    with pytest.raises(ValueError, match=r"twist: expected shape \(3,\) or \(batch, 3\)"):
+        surface.wrench([1, 2])
