@@ -219,6 +219,8 @@ class Derivatives:
     def nonsmooth_points(self) -> list[str]:
         """Why, one line each."""
 
+def with_parameters(scene: Scene, values: Mapping[str, float]) -> Scene: ...
+
 class StepModel:
     def __init__(self, scene: Scene) -> None: ...
 

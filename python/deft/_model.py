@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from . import _core
@@ -22,6 +22,10 @@ class StepModel(_core.StepModel):
         changed = scene.with_({f"step.{key}": value for key, value in step.items()}) if step else scene
         super().__init__(changed._core)
         self.scene = changed
+
+    def with_params(self, values: Mapping[str, float]) -> StepModel:
+        """A model with other values of some entries of `params`: {"mu:tip|box": 0.3, "mass:box": 0.2}. Its scene is built again."""
+        return StepModel(Scene(_core.with_parameters(self.scene._core, {name: float(value) for name, value in values.items()})))
 
     def derivatives(
         self, q: Any, u: Any, v: Any = None, wrt: Iterable[str] = ("q", "u"), of: Iterable[str] = ("motion",)

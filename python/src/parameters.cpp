@@ -1,5 +1,7 @@
 #include "parameters.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -45,6 +47,55 @@ void add_friction(const scene::Scene& scene, std::vector<NamedParameter>& out) {
   }
 }
 
+/// The name of a body in `friction: pairs:`.
+std::string pattern(const scene::Scene& scene, int body) {
+  const multibody::BodyInfo& info = scene.model().bodies()[to_size(body)];
+  if (info.model < 0 || scene.model().models()[to_size(info.model)].inline_body) return info.name;
+  return scene.model().models()[to_size(info.model)].name + "::" + info.link;
+}
+
+void set_friction(const scene::Scene& scene, const NamedParameter& parameter, double mu, scene::SceneSpec& spec) {
+  if (!(mu >= 0))
+    throw InputError({}, fmt::format("{}: {} is no coefficient of friction; valid: 0 or more", parameter.name, mu));
+  const auto geometries = scene.collision_world().geometries();
+  const dynamics::Parameter& first = parameter.of.front();
+  const int a = geometries[to_size(first.index)].body, b = geometries[to_size(first.second)].body;
+  if (parameter.name !=
+      "mu:" + scene.names_bodies()[to_size(std::min(a, b))] + "|" + scene.names_bodies()[to_size(std::max(a, b))])
+    throw InputError(
+        {}, fmt::format("{}: the shapes of these two bodies differ in friction; it can be changed in the scene only",
+                        parameter.name));
+  spec.friction.pairs.push_back({.between = {pattern(scene, a), pattern(scene, b)}, .mu = mu});
+}
+
+void set_mass(const scene::Scene& scene, const NamedParameter& parameter, double mass, scene::SceneSpec& spec) {
+  if (!(mass > 0)) throw InputError({}, fmt::format("{}: {} kg is no mass; valid: above 0", parameter.name, mass));
+  const scene::Object& object = scene.objects()[to_size(parameter.of.front().index)];
+  const double scale = mass / object.mass;
+  for (const int body : object.bodies) {
+    for (multibody::LinkSpec& link : spec.world.models[to_size(object.model)].links) {
+      if (link.name != scene.model().bodies()[to_size(body)].link || !link.inertial) continue;
+      link.inertial->mass *= scale;
+      link.inertial->I_Com_L *= scale;
+    }
+  }
+}
+
+void set_stiffness(const scene::Scene& scene, const NamedParameter& parameter, double stiffness,
+                   scene::SceneSpec& spec) {
+  const int command = parameter.of.front().index;
+  for (const scene::Robot& robot : scene.robots()) {
+    if (command < robot.first_u || command >= robot.first_u + robot.nu) continue;
+    for (scene::RobotSpec& stated : spec.robots) {
+      if (stated.name != robot.name) continue;
+      if (stated.stiffness.list.empty()) {
+        stated.stiffness = {.list = {robot.stiffness.begin(), robot.stiffness.end()}, .where = stated.where};
+      }
+      stated.stiffness.list[to_size(command - robot.first_u)] = stiffness;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<NamedParameter> parameters_of(const scene::Scene& scene) {
@@ -67,6 +118,37 @@ std::vector<NamedParameter> parameters_of(const scene::Scene& scene) {
   out.push_back({"h", scene.settings().step.h.value_or(0), {{Kind::kStepLength}}});
   out.push_back({"kappa", scene.settings().step.kappa, {{Kind::kKappa}}});
   return out;
+}
+
+scene::Scene with_parameters(const scene::Scene& scene, const std::map<std::string, double>& values) {
+  const std::vector<NamedParameter> all = parameters_of(scene);
+  scene::SceneSpec spec = scene.description();
+  for (const auto& [name, value] : values) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const NamedParameter& p) { return p.name == name; });
+    if (found == all.end()) {
+      std::vector<std::string> names;
+      for (const NamedParameter& parameter : all) names.push_back(parameter.name);
+      throw InputError({}, fmt::format("params: there is no '{}'{}", name, did_you_mean(name, names)));
+    }
+    switch (found->of.front().kind) {
+      case Kind::kFriction:
+        set_friction(scene, *found, value, spec);
+        break;
+      case Kind::kMass:
+        set_mass(scene, *found, value, spec);
+        break;
+      case Kind::kStiffness:
+        set_stiffness(scene, *found, value, spec);
+        break;
+      case Kind::kStepLength:
+        spec.step.h = value;
+        break;
+      default:
+        spec.step.kappa = value;
+    }
+  }
+  Diagnostics repeated;  // was said when the scene was built
+  return scene::Scene::build(std::move(spec), repeated);
 }
 
 }  // namespace deft::python

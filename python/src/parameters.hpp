@@ -1,6 +1,7 @@
 #pragma once
 // The numbers of a scene that derivatives can be taken for, by name: the vector θ.
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,5 +20,9 @@ struct NamedParameter {
 /// θ in its order: friction of the pairs of bodies that may touch (of geometries, if those of two bodies differ),
 /// masses of objects, stiffness of commanded joints, h, κ.
 std::vector<NamedParameter> parameters_of(const scene::Scene& scene);
+
+/// The scene with other values of entries of θ, by name; its world is built again. @throws InputError for names that
+/// there are not, and for values that have no place there (a negative mass).
+scene::Scene with_parameters(const scene::Scene& scene, const std::map<std::string, double>& values);
 
 }  // namespace deft::python

@@ -1,6 +1,7 @@
 #include "step_bindings.hpp"
 
 #include <fmt/format.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -272,6 +273,7 @@ void bind_steps(nb::module_& module) {
       .def_prop_ro(
           "nonsmooth_points", [](const Derivatives& d) { return d.report.nonsmooth_points; }, "Why, one line each.");
 
+  module.def("with_parameters", &with_parameters, "scene"_a, "values"_a);
   nb::class_<Model>(module, "StepModel")
       .def(nb::init<scene::Scene>(), "scene"_a)
       .def(

@@ -196,8 +196,26 @@ def test_derivatives_by_parameters_are_differences(change):
     predicted, found = d.dq_dtheta @ dtheta, scene.difference(base.q, there.q)
     assert np.abs(found).max() > 1e-12
     np.testing.assert_allclose(found, predicted, atol=2e-3 * np.abs(found).max() + 1e-14)
+    same = model.with_params({name: value for name, value in other.params.items() if value != model.params[name]})
+    assert same.params == pytest.approx(other.params) and same.params != model.params
+    np.testing.assert_allclose(same.step(q, u).q, there.q, atol=1e-14)
     df = there.forces - base.forces
     np.testing.assert_allclose(df, d.df_dtheta @ dtheta, atol=5e-3 * np.abs(df).max() + 1e-12)
+
+
+def test_parameters_that_are_none_are_named(touching):
+    model = deft.StepModel(touching)
+    changed = model.with_params({"mass:ball": 0.2, "stiffness:hand/joint_3": 7, "mu:hand/hand_root|ball": 0.1})
+    assert {name for name in model.params if changed.params[name] != model.params[name]} == {
+        "mass:ball",
+        "stiffness:hand/joint_3",
+        "mu:hand/hand_root|ball",
+    }
+    assert changed.params["mass:ball"] == pytest.approx(0.2) and changed.params["mu:hand/hand_root|ball"] == 0.1
+    with pytest.raises(deft.InputError, match="params: there is no 'mas:ball'; did you mean 'mass:ball'"):
+        model.with_params({"mas:ball": 1})
+    with pytest.raises(deft.InputError, match="mass:ball: -1 kg is no mass"):
+        model.with_params({"mass:ball": -1})
 
 
 def test_bundles_average_over_noise(hand):
