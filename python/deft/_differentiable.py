@@ -25,13 +25,24 @@ class Steps(NamedTuple):
 
     q: np.ndarray  # q⁺, (B, n_q)
     v: np.ndarray | None  # v⁺, (B, n_v); None for models of first order
-    by: dict[tuple[str, str], np.ndarray]  # ∂(q, v)/∂(q, v, u, params), (B, n_out, n_in) in coordinates
+    by: dict[tuple[str, str], np.ndarray]  # ∂(q, v)/∂(q, v, u, theta), (B, n_out, n_in) in coordinates
 
 
 def _blocks(quat: np.ndarray) -> np.ndarray:
     """G with d quat = ½ G ω, (B, 4, 3)."""
     w, x, y, z = quat.T
     return np.stack([np.stack([-x, -y, -z], -1), np.stack([w, z, -y], -1), np.stack([-z, w, x], -1), np.stack([y, -x, w], -1)], 1)
+
+
+def _inverse_left_jacobians(phi: np.ndarray) -> np.ndarray:
+    """J⁻¹ = I − ½[φ] + (1/θ² − (1 + cos θ)/(2 θ sin θ)) [φ]², θ = ‖φ‖, (B, 3, 3)."""
+    theta = np.linalg.norm(phi, axis=1)
+    small = theta < 1e-3
+    t = np.where(small, 1, theta)
+    c = np.where(small, 1 / 12 + theta**2 / 720, 1 / t**2 - (1 + np.cos(t)) / (2 * t * np.sin(t)))
+    x, y, z, o = *phi.T, np.zeros(len(phi))
+    cross = np.stack([np.stack([o, -z, y], -1), np.stack([z, o, -x], -1), np.stack([-y, x, o], -1)], 1)
+    return np.eye(3) - 0.5 * cross + c[:, None, None] * (cross @ cross)
 
 
 def _tangents(model: StepModel, q: np.ndarray, inverse: bool) -> np.ndarray:
@@ -55,38 +66,34 @@ def _tangents(model: StepModel, q: np.ndarray, inverse: bool) -> np.ndarray:
     return out
 
 
-def steps(model: StepModel, q: np.ndarray, u: np.ndarray, v: np.ndarray | None, derivatives: bool, on_failure: str = "raise") -> Steps:
-    """Steps from the rows of (q, v) under those of u, (B, …) each."""
-    if on_failure not in ("raise", "nan"):
-        raise ValueError(f"on_failure: {on_failure!r} is unknown; valid: raise, nan")
-    batch = Batch(model)
-    out = batch.step(q, u, v, derivatives=derivatives)
-    failed = np.flatnonzero(out.status > Status.NotUnique)
-    if out.errors:
-        raise SolveError(f"row {out.errors[0][0]}: {out.errors[0][1]}")
+def _raise_failures(status: np.ndarray, on_failure: str) -> None:
+    failed = np.flatnonzero(status > Status.NotUnique)
     if len(failed) and on_failure == "raise":
-        status = Status(out.status[failed[0]])
-        raise SolveError(f"the step of row {failed[0]} failed: {status.name}", status)
-    q_next, v_next = np.array(out.q), None if out.v is None else np.array(out.v)
-    by: dict[tuple[str, str], np.ndarray] = {}
-    if derivatives:
-        E, D = _tangents(model, q_next, False), _tangents(model, q, True)
-        by["q", "q"], by["q", "u"] = E @ out.dq_dq @ D, E @ out.dq_du
-        if v_next is not None:
-            by["q", "v"], by["v", "q"], by["v", "u"], by["v", "v"] = E @ out.dq_dv, out.dv_dq @ D, np.array(out.dv_du), np.array(out.dv_dv)
-    return Steps(q_next, v_next, by)
+        word = Status(status[failed[0]])
+        raise SolveError(f"the step of row {failed[0]} failed: {word.name}", word)
 
 
 class Function:
-    """The map (q, u) → (q⁺,), or (q, u, v) → (q⁺, v⁺) for models of second order, over any leading axes, and its products."""
+    """The map (q, u[, v][, θ]) → q⁺[, v⁺] over any leading axes, and its products; v and v⁺ of models of second order.
 
-    def __init__(self, model: StepModel, on_failure: str):
+    θ: the values of the parameters `names_theta` of the model, by which it is differentiated too.
+    """
+
+    def __init__(self, model: StepModel, on_failure: str, names_theta: Sequence[str] = ()):
+        if on_failure not in ("raise", "nan"):
+            raise ValueError(f"on_failure: {on_failure!r} is unknown; valid: raise, nan")
         scene = model.scene
-        second = model.second_order
-        self.model, self.on_failure = model, on_failure
-        self.names = ("q", "u", "v") if second else ("q", "u")
-        self.sizes = (scene.n_q, scene.n_u, scene.n_v) if second else (scene.n_q, scene.n_u)
-        self.out_sizes = (scene.n_q, scene.n_v) if second else (scene.n_q,)
+        self.model, self.on_failure, self.names_theta = model, on_failure, tuple(names_theta)
+        self.columns = [list(model.params).index(name) for name in self.names_theta if name in model.params]
+        if len(self.columns) < len(self.names_theta):
+            model.with_params(dict.fromkeys(names_theta, 1.0))  # names what there is not
+        v, theta = (("v",) if model.second_order else ()), (("theta",) if self.names_theta else ())
+        self.names = ("q", "u", *v, *theta)
+        sizes = {"q": scene.n_q, "u": scene.n_u, "v": scene.n_v, "theta": len(self.names_theta)}
+        self.sizes = tuple(sizes[name] for name in self.names)
+        self.out_names = ("q", *v)
+        self.out_sizes = tuple(sizes[name] for name in self.out_names)
+        self._models: dict[bytes, StepModel] = {}
 
     def check(self, shapes: Sequence[tuple[int, ...]]) -> None:
         """Raises TypeError and ValueError for inputs of other numbers and shapes."""
@@ -97,31 +104,89 @@ class Function:
                 raise ValueError(f"{name}: expected shape ({size},) or (batch, {size}), got {tuple(shape)}")
 
     def __call__(self, inputs: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-        (q, u, *v), lead = _flat(inputs, self.sizes)
-        done = steps(self.model, q, u, v[0] if v else None, False, self.on_failure)
-        outputs = (done.q, done.v) if v else (done.q,)
+        rows, lead = _flat(inputs, self.sizes)
+        done = self._steps(dict(zip(self.names, rows)), False)
+        outputs = (done.q, done.v) if self.model.second_order else (done.q,)
         return tuple(np.asarray(out).reshape(*lead, n) for out, n in zip(outputs, self.out_sizes))
 
     def vjp(self, inputs: Sequence[np.ndarray], cotangents: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         """Σ_out (∂out/∂in)ᵀ w_out of every input, with all leading axes."""
         rows, lead = _flat((*inputs, *cotangents), (*self.sizes, *self.out_sizes))
-        (q, u, *v), weights = rows[: len(self.sizes)], rows[len(self.sizes) :]
-        done = steps(self.model, q, u, v[0] if v else None, True, self.on_failure)
-        bars = (sum(np.einsum("bo,boi->bi", w, done.by[out, name]) for out, w in zip(("q", "v"), weights)) for name in self.names)
+        weights = rows[len(self.sizes) :]
+        by = self._steps(dict(zip(self.names, rows)), True).by
+        bars = (sum(np.einsum("bo,boi->bi", w, by[out, name]) for out, w in zip(self.out_names, weights)) for name in self.names)
         return tuple(np.asarray(bar).reshape(*lead, size) for bar, size in zip(bars, self.sizes))
 
-    def jvp(self, inputs: Sequence[np.ndarray], tangents: Sequence[np.ndarray | None]) -> tuple[np.ndarray, ...]:
-        """Σ_in ∂out/∂in d_in of every output; None counts as 0."""
-        given = [(name, size, tangent) for name, size, tangent in zip(self.names, self.sizes, tangents) if tangent is not None]
-        rows, lead = _flat((*inputs, *(tangent for _, _, tangent in given)), (*self.sizes, *(size for _, size, _ in given)))
-        (q, u, *v), moved = rows[: len(self.sizes)], rows[len(self.sizes) :]
-        done = steps(self.model, q, u, v[0] if v else None, True, self.on_failure)
-        return tuple(
-            np.asarray(
-                sum((np.einsum("boi,bi->bo", done.by[out, name], d) for (name, _, _), d in zip(given, moved)), np.zeros((len(q), n)))
-            ).reshape(*lead, n)
-            for out, n in zip(("q", "v"), self.out_sizes)
-        )
+    def jvp(self, inputs: Sequence[np.ndarray], tangents: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        """Σ_in ∂out/∂in d_in of every output."""
+        rows, lead = _flat((*inputs, *tangents), (*self.sizes, *self.sizes))
+        moved = rows[len(self.sizes) :]
+        by = self._steps(dict(zip(self.names, rows)), True).by
+        changes = (sum(np.einsum("boi,bi->bo", by[out, name], d) for name, d in zip(self.names, moved)) for out in self.out_names)
+        return tuple(np.asarray(change).reshape(*lead, n) for change, n in zip(changes, self.out_sizes))
+
+    def _steps(self, at: dict[str, np.ndarray], derivatives: bool) -> Steps:
+        """Steps from the rows of `at`, those of one θ together."""
+        if not self.names_theta:
+            return self._steps_of(self.model, at, derivatives)
+        values, group = np.unique(at["theta"], axis=0, return_inverse=True)
+        parts = []
+        for k, value in enumerate(values):
+            rows = np.flatnonzero(group.reshape(-1) == k)
+            parts.append((rows, self._steps_of(self._model_of(value), {name: array[rows] for name, array in at.items()}, derivatives)))
+        if len(parts) == 1:
+            return parts[0][1]
+        order = np.argsort(np.concatenate([rows for rows, _ in parts]))
+
+        def together(arrays: list[np.ndarray]) -> np.ndarray:
+            return np.concatenate(arrays)[order]
+
+        first = parts[0][1]
+        v = None if first.v is None else together([done.v for _, done in parts if done.v is not None])
+        return Steps(together([done.q for _, done in parts]), v, {key: together([done.by[key] for _, done in parts]) for key in first.by})
+
+    def _model_of(self, theta: np.ndarray) -> StepModel:
+        key = theta.tobytes()
+        if key not in self._models:
+            if len(self._models) > 8:
+                self._models.clear()
+            self._models[key] = self.model.with_params(dict(zip(self.names_theta, theta.tolist())))
+        return self._models[key]
+
+    def _of_velocity(self, model: StepModel, tangent: np.ndarray, delta: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """∂v⁺/∂θ of v⁺ = δ/h from ∂q⁺/∂θ, which is a tangent at q⁺: of rotations δ changes by J⁻¹ of it, Exp(δ + dδ) = Exp(J dδ) Exp(δ)."""
+        by = tangent.copy()
+        for joint in _joints_of(model.scene):
+            if joint.kind != "axis":
+                turn = slice(joint.v, joint.v + 3)
+                by[:, turn] = _inverse_left_jacobians(delta[:, turn]) @ tangent[:, turn]
+        by /= model.h
+        if "h" in self.names_theta:
+            by[:, :, self.names_theta.index("h")] -= v / model.h
+        return by
+
+    def _steps_of(self, model: StepModel, at: dict[str, np.ndarray], derivatives: bool) -> Steps:
+        q, u, v = at["q"], at["u"], at.get("v")
+        out = Batch(model).step(q, u, v, derivatives=derivatives)
+        if out.errors:
+            raise SolveError(f"row {out.errors[0][0]}: {out.errors[0][1]}")
+        _raise_failures(out.status, self.on_failure)
+        done = Steps(np.array(out.q), None if out.v is None else np.array(out.v), {})
+        if not derivatives:
+            return done
+        by, E, D = done.by, _tangents(model, done.q, False), _tangents(model, q, True)
+        by["q", "q"], by["q", "u"] = E @ out.dq_dq @ D, E @ out.dq_du
+        if done.v is not None:
+            by["q", "v"], by["v", "q"], by["v", "u"], by["v", "v"] = E @ out.dq_dv, out.dv_dq @ D, np.array(out.dv_du), np.array(out.dv_dv)
+        if self.names_theta:
+            tangent = np.full((len(q), model.scene.n_v, len(self.columns)), np.nan)
+            for row in np.flatnonzero(out.status <= Status.NotUnique):
+                d = model.derivatives(q[row], u[row], None if v is None else v[row], wrt=("params",))
+                tangent[row] = np.asarray(d.dq_dtheta)[:, self.columns]
+            by["q", "theta"] = E @ tangent
+            if done.v is not None:
+                by["v", "theta"] = self._of_velocity(model, tangent, np.array(out.dq), done.v)
+        return done
 
 
 def _flat(arrays: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[list[np.ndarray], tuple[int, ...]]:

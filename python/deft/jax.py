@@ -5,13 +5,13 @@
     jax.grad(lambda u: loss(step(q, u)))(u)
 
 Works under jit, vmap and grad; every step starts cold, so that the function is pure. Gradients are by the coordinates q (of the
-composition with the quaternion's normalisation), u and v. Where contact is not differentiable they are one-sided or those of the
+composition with the quaternion's normalisation), u, v and params. Where contact is not differentiable they are one-sided or those of the
 step smoothed at `mu_gradient`: set `kappa` for smooth ones. Inputs of float32 are computed in float64 and cast back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -22,9 +22,13 @@ from ._differentiable import Function
 from ._model import StepModel
 
 
-def step(model: StepModel, on_failure: str = "raise") -> Callable[..., Any]:
-    """q⁺ of (q, u), or (q⁺, v⁺) of (q, u, v) for models of second order. on_failure: raise SolveError, or nan rows."""
-    function = Function(model, on_failure)
+def step(model: StepModel, params: Sequence[str] = (), on_failure: str = "raise") -> Callable[..., Any]:
+    """q⁺ of (q, u), or (q⁺, v⁺) of (q, u, v) for models of second order.
+
+    params: names of parameters, of `model.params`, whose values are a further argument, (len(params),) or with the batch's axes.
+    on_failure: raise SolveError, or nan rows.
+    """
+    function = Function(model, on_failure, params)
     sizes, out_sizes = function.sizes, function.out_sizes
 
     def cast(outputs: tuple[np.ndarray, ...], inputs: tuple[Any, ...]) -> tuple[np.ndarray, ...]:

@@ -5,13 +5,14 @@
     loss(q_next).backward()
 
 Reverse and forward mode, and torch.func.vmap, work; every step starts cold, so that the function is pure. Gradients are by the
-coordinates q (of the composition with the quaternion's normalisation), u and v. Where contact is not differentiable they are
+coordinates q (of the composition with the quaternion's normalisation), u, v and params. Where contact is not differentiable they are
 one-sided or those of the step smoothed at `mu_gradient`: set `kappa` for smooth ones. Tensors of float32 are computed in float64
 and cast back, those of other devices on the processor.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,17 @@ from ._differentiable import Function
 from ._model import StepModel
 
 
-def step(model: StepModel, q: Any, u: Any, v: Any = None, on_failure: str = "raise") -> Any:
-    """q⁺ of (q, u), or (q⁺, v⁺) of (q, u, v) for models of second order. on_failure: raise SolveError, or nan rows."""
+def step(model: StepModel, q: Any, u: Any, v: Any = None, params: Mapping[str, Any] | None = None, on_failure: str = "raise") -> Any:
+    """q⁺ of (q, u), or (q⁺, v⁺) of (q, u, v) for models of second order.
+
+    params: values of parameters by their names in `model.params`, for this call instead of the model's: {"mu:tip|box": mu}; numbers,
+    or tensors with the batch's axes. on_failure: raise SolveError, or nan rows.
+    """
     inputs = [torch.as_tensor(each) for each in (q, u, v) if each is not None]
-    function = Function(model, on_failure)
+    function = Function(model, on_failure, tuple(params or ()))
+    if params:
+        values = torch.broadcast_tensors(*(torch.as_tensor(value, dtype=inputs[0].dtype) for value in params.values()))
+        inputs.append(torch.stack(list(values), -1))
     function.check([tuple(tensor.shape) for tensor in inputs])
     kind = inputs[0].dtype if inputs[0].is_floating_point() else torch.get_default_dtype()
     for tensor in inputs[1:]:

@@ -67,6 +67,17 @@ step: {h: 0.02, model: convex-second-order, kappa: 1000, contact_margin: 1}
         deft.torch.step(model, q, torch.zeros(0))
 
 
+def test_parameters_are_inputs():
+    scene = deft.load(deft.scene_path("planning/push_on_table"), set={"step.kappa": 800, "step.cone": "cone"})
+    start = scene.pack({"finger": {"x": -0.119, "y": 0.01, "z": 0.05}, "box": {"position": [0, 0, 0.05]}})
+    model, q = deft.StepModel(scene), torch.from_numpy(start)
+    u = q[scene.slice("finger")] + torch.tensor([0.02, 0.01, 0.0])
+    mu, mass = torch.tensor(0.6, requires_grad=True), torch.tensor([0.5, 0.7], requires_grad=True)
+    step = lambda mu, mass: deft.torch.step(model, q, u, params={"mu:finger|box": mu, "mass:box": mass})  # noqa: E731
+    assert step(mu, mass).shape == (2, scene.n_q)
+    assert torch.autograd.gradcheck(step, (mu, mass), eps=1e-6, atol=1e-5, rtol=1e-3, check_forward_ad=True)
+
+
 def test_single_precision_and_failures(touching, smooth):
     q, u = inputs(touching, 1)
     single = deft.torch.step(smooth, q[0].float(), u[0].float())

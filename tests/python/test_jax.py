@@ -70,9 +70,35 @@ step: {h: 0.02, model: convex-second-order, kappa: 1000, contact_margin: 1}
     q, v = jnp.array([0.9, 0.1, -0.3, 0.2, 0, 0, 0.11]), jnp.array([0.3, 0.1, -0.2, 0.4, 0, -0.3])
     q_next, v_next = step(q, jnp.zeros(0), v)
     assert q_next.shape == (7,) and v_next.shape == (6,)
+    by_params = deft.jax.step(deft.StepModel(scene), params=["mu:ball|floor", "mass:ball", "h"])
+    theta = jnp.array([0.5, 1.0, 0.02])
+    check_grads(lambda theta: by_params(q, jnp.zeros(0), v, theta), (theta,), order=1, modes=["rev"], eps=1e-7, atol=1e-4, rtol=1e-3)
     check_grads(lambda q, v: step(q, jnp.zeros(0), v), (q, v), order=1, modes=["rev"], eps=1e-6, atol=1e-4, rtol=1e-3)
     with pytest.raises(TypeError, match="step: expected q, u, v, got 2 arguments"):
         step(q, v)
+
+
+PUSHED = ("mu:finger|box", "mass:box", "stiffness:finger/x", "h", "kappa")
+
+
+def pushed():
+    scene = deft.load(deft.scene_path("planning/push_on_table"), set={"step.kappa": 800, "step.cone": "cone"})
+    q = scene.pack({"finger": {"x": -0.119, "y": 0.01, "z": 0.05}, "box": {"position": [0, 0, 0.05]}})
+    return deft.StepModel(scene), jnp.asarray(q), jnp.asarray(q[scene.slice("finger")] + [0.02, 0.01, 0.0])
+
+
+def test_parameters_are_inputs():
+    model, q, u = pushed()
+    step = deft.jax.step(model, params=PUSHED)
+    theta = jnp.array([model.params[name] for name in PUSHED])
+    np.testing.assert_array_equal(step(q, u, theta), deft.StepModel(model.scene).step(q, u).q)
+    scales = jnp.array([1, 1, 1000.0, 0.1, 1000.0])  # so that differences are of the size of the values
+    check_grads(lambda x: step(q, u, x * scales), (theta / scales,), order=1, modes=["rev"], eps=1e-6, atol=1e-5, rtol=1e-3)
+    two = jnp.stack([theta, 1.1 * theta])
+    both = jax.vmap(step, in_axes=(None, None, 0))(q, u, two)
+    np.testing.assert_array_equal(both[1], step(q, u, 1.1 * theta))
+    with pytest.raises(deft.InputError, match="params: there is no 'mu:x'"):
+        deft.jax.step(model, params=["mu:x"])
 
 
 def test_single_precision_is_cast_back(touching, smooth):
