@@ -10,7 +10,7 @@ from ._errors import Diagnostic, InputError, InputWarning, SolveError, Status
 from ._model import Batch, StepModel, bundle, simulate
 from ._page import page, show
 from ._plan import Plan, optimize, plan, plan_statistics
-from ._problem import Problem, check, solve
+from ._problem import ContactControl, PatchProblem, Problem, check, solve
 from ._run import Run
 from ._scene import Coordinate, Scene, load, loads, scene_path, scenes
 from ._track import DrakePlant, MujocoPlant, Plant, Policy, StepPlant, TrackedRun, track
@@ -26,6 +26,7 @@ def main(argv: _Sequence[str] | None = None) -> int:
 __all__ = [
     "Batch",
     "BatchResult",
+    "ContactControl",
     "Contacts",
     "Coordinate",
     "Derivatives",
@@ -35,6 +36,7 @@ __all__ = [
     "InputWarning",
     "LimitSurface",
     "MujocoPlant",
+    "PatchProblem",
     "Plan",
     "Plant",
     "Policy",

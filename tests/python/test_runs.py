@@ -281,3 +281,36 @@ def test_limit_surfaces():
         deft.LimitSurface([1, -1, 1])
     with pytest.raises(ValueError, match=r"twist: expected shape \(3,\) or \(batch, 3\)"):
         surface.wrench([1, 2])
+
+
+def matrix(entry):
+    return np.reshape(entry["data"], (entry["rows"], entry["cols"]))
+
+
+def test_control_through_contact_is_proven_optimal():
+    problem = deft.Problem.load(ROOT / "scenes/control/corner_n5.json")
+    told = deft.solve(problem)["solution"]
+    system = {name: matrix(problem[name]) for name in "ABCDE"}
+    control = deft.ContactControl(**system, alpha=problem["alpha"])
+    weights = [matrix(problem[name]) for name in ("Q", "R", "Qf")]
+    bounds = {name: problem[name] for name in ("x_min", "x_max", "u_min", "u_max")}
+    best = control.solve(problem["x0"], 5, *weights, x_goal=problem["x_goal"], **bounds)
+    assert best.status == "Solved" and best.u.shape == (5, 2) and best.x.shape == (6, 4) and best.cost == pytest.approx(told["cost"])
+    assert best.bound <= best.cost + 1e-9 and best.gap < 1e-3
+    for k in range(5):  # it is a motion of the system
+        gamma = best.gamma[k]
+        x = system["A"] @ best.x[k] + system["B"] @ best.u[k] + system["C"] @ gamma
+        np.testing.assert_allclose(best.x[k + 1], x, atol=1e-6)
+        slack = system["D"] @ x + system["E"] @ gamma + problem["alpha"]
+        assert gamma.min() > -1e-6 and slack.min() > -1e-6 and np.abs(gamma * slack).max() < 1e-5
+    with pytest.raises(TypeError, match="solve: 'u_mx' is unknown; valid: x_min"):
+        control.solve(problem["x0"], 5, *weights, u_mx=1)
+
+
+def test_patches_are_problems_too():
+    ground = {"shape": {"half_space": {"normal": [0, 0, 1], "offset": 0}}}
+    box = {"shape": {"box": {"size": [0.2, 0.2, 0.1]}}, "mass": 1, "q": [1, 0, 0, 0, 0, 0, 0.05], "nu": np.array([0, 0, 0, 0.4, 0.3, 0])}
+    found = deft.PatchProblem([ground, box], [{"a": 1, "b": 0, "mu": 0.5}], h=0.01, gravity=[0, 0, -10]).solve()
+    assert found.status in ("Solved", "NotUnique") and found.pairs[0]["kind"] == "surface" and found.q.shape == (2, 7)
+    speed = 0.5 - 0.5 * 10 * 0.01  # μ g h less
+    np.testing.assert_allclose(found.nu[1], [0, 0, 0, 0.8 * speed, 0.6 * speed, 0], atol=1e-6)
