@@ -13,7 +13,7 @@ from ._plan import Plan, optimize, plan, plan_statistics
 from ._problem import ContactControl, PatchProblem, Problem, check, solve
 from ._run import Run
 from ._scene import Coordinate, Scene, load, loads, scene_path, scenes
-from ._track import DrakePlant, MujocoPlant, Plant, Policy, StepPlant, TrackedRun, track
+from ._track import Controller, DrakePlant, MujocoPlant, Plant, Policy, StepPlant, TrackedRun, track
 
 __version__: str = _core.version
 
@@ -23,11 +23,17 @@ def main(argv: _Sequence[str] | None = None) -> int:
     return _core.main(list(_sys.argv[1:] if argv is None else argv))
 
 
+def doctor() -> bool:
+    """Prints what is installed and loaded, and from where; whether that is as it should be."""
+    return main(["doctor"]) == 0
+
+
 __all__ = [
     "Batch",
     "BatchResult",
     "ContactControl",
     "Contacts",
+    "Controller",
     "Coordinate",
     "Derivatives",
     "Diagnostic",
@@ -53,6 +59,7 @@ __all__ = [
     "bundle",
     "check",
     "convert",
+    "doctor",
     "load",
     "loads",
     "main",

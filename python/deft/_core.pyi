@@ -531,6 +531,23 @@ class NativePlant:
     def settings(self) -> list[str]:
         """What the plant adds to the scene, a line each."""
 
+class Controller:
+    @property
+    def period_s(self) -> float: ...
+
+    @property
+    def duration_s(self) -> float: ...
+
+    @property
+    def plan(self) -> int: ...
+
+    @property
+    def status(self) -> str | None: ...
+
+    def update(self, q: object | None, periods: int) -> numpy.ndarray: ...
+
+def make_controller(plan: Plan, controller: str, seed: int, threads: int) -> Controller: ...
+
 class Tracked:
     @property
     def run(self) -> Run: ...

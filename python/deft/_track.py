@@ -101,6 +101,80 @@ class _Named:
         self._policy.reset(Scene(core), goal, q, seed)
 
 
+class Controller:
+    """The controller of a plan, step by step: it is told what was measured and says what to command.
+
+    Time begins with the first `update`. Commands are made every `period_s`, in between and after the end of the plan the last one
+    holds. New plans are made on the way as `track:` of the scene allows. controller: mpc or open-loop.
+    """
+
+    def __init__(self, plan: Plan, controller: str = "mpc", seed: int = 0, threads: int = 0):
+        if not isinstance(plan, Plan):
+            raise TypeError(f"plan: expected a deft.Plan, got {type(plan).__name__}")
+        self.scene = plan.scene
+        self._core = _core.make_controller(plan._core, controller, seed, threads)
+        self._start: float | None = None
+        self._periods = 0
+        self._u = plan.scene.u()
+
+    @property
+    def period_s(self) -> float:
+        """Of the commands [s], track.period."""
+        return self._core.period_s
+
+    @property
+    def duration_s(self) -> float:
+        """Of the plan, at the speed at which it is followed [s]."""
+        return self._core.duration_s
+
+    @property
+    def status(self) -> str | None:
+        """Why it has ended (Completed, OffPlan, …); None while it goes on."""
+        return self._core.status
+
+    def update(self, t: float, q_measured: Any, poses: Mapping[str, Any] | None = None) -> np.ndarray:
+        """The command from time t [s] on, (n_u,), joint targets, from the measured q; poses: X_WB, (4, 4), of free bodies override it."""
+        if self._start is None:
+            self._start = t
+        due = int(np.floor((t - self._start) / self.period_s + 1e-6)) + 1 - self._periods
+        if t < self._start or (due < 0):
+            raise ValueError(f"t: {t} s lies before an earlier update")
+        q = self._placed(q_measured, poses) if poses else q_measured
+        if due > 0:
+            self._u = self._core.update(q, due)
+            self._periods += due
+        return self._u
+
+    def _placed(self, q_measured: Any, poses: Mapping[str, Any]) -> np.ndarray:
+        q = np.array(q_measured, float)
+        for body, pose in poses.items():
+            X_WB = np.asarray(pose, float)
+            if X_WB.shape != (4, 4):
+                raise ValueError(f"poses['{body}']: expected shape (4, 4), got {X_WB.shape}")
+            names = [coordinate.name for coordinate in self.scene.coordinates]
+            path = next((path for path in (body, body.rpartition("/")[0]) if f"{path}/qw" in names and f"{path}/x" in names), None)
+            if path is None:
+                raise ValueError(f"poses: '{body}' is no free body of the scene")
+            first = names.index(f"{path}/qw")
+            q[first : first + 4], q[first + 4 : first + 7] = _quaternion(X_WB[:3, :3]), X_WB[:3, 3]
+        return q
+
+
+def _quaternion(R: np.ndarray) -> np.ndarray:
+    """[w, x, y, z] of a rotation matrix: the column of qqᵀ with the largest entry."""
+    K = np.array(
+        [
+            [R[0, 0] + R[1, 1] + R[2, 2], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]],
+            [0, R[0, 0] - R[1, 1] - R[2, 2], R[1, 0] + R[0, 1], R[0, 2] + R[2, 0]],
+            [0, 0, R[1, 1] - R[0, 0] - R[2, 2], R[2, 1] + R[1, 2]],
+            [0, 0, 0, R[2, 2] - R[0, 0] - R[1, 1]],
+        ]
+    )
+    K = np.triu(K) + np.triu(K, 1).T + np.eye(4)  # 4 qqᵀ
+    column = K[:, np.argmax(np.diag(K))]
+    return column / np.linalg.norm(column)
+
+
 class TrackedRun(Run):
     """A run of a plan on a plant, and how well it was followed."""
 

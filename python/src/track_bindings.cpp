@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
 
 #include "arrays.hpp"
+#include "controller.hpp"
 #include "deft/core/index.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
@@ -119,6 +122,23 @@ nb::tuple track(const Plan& plan, nb::object plant, nb::object controller, const
   return nb::make_tuple(nb::cast(std::move(out)), error);
 }
 
+std::unique_ptr<Controller> make_controller(const Plan& plan, const std::string& name, std::uint64_t seed,
+                                            int threads) {
+  const control::Controller controller = named(kControllers, "controller", name);
+  execution::TrackedTask task = execution::make_task(plan.scene, motion_of(plan), {.controller = controller},
+                                                     {plan.scene.spec().file, "plan", plan.goal});
+  return std::make_unique<Controller>(std::move(task), controller, seed, threads);
+}
+
+Array update(Controller& self, nb::handle q, int periods) {
+  const Eigen::VectorXd measured = read_vector(q, "q_measured", self.scene().nq());
+  const Eigen::VectorXd u = [&] {
+    const nb::gil_scoped_release unlocked;
+    return self.update(measured, periods);
+  }();
+  return to_array(u);
+}
+
 nb::dict error_of(const control::ObjectError& error) {
   nb::dict out;
   out["position_m"] = error.position_m;
@@ -189,6 +209,16 @@ void bind_tracking(nb::module_& module) {
       .def_prop_ro(
           "settings", [](const NativePlant& p) { return p.plant->settings(); },
           "What the plant adds to the scene, a line each.");
+  nb::class_<Controller>(module, "Controller")
+      .def_prop_ro("period_s", &Controller::period_s)
+      .def_prop_ro("duration_s", &Controller::duration_s)
+      .def_prop_ro("plan", &Controller::plan)
+      .def_prop_ro("status",
+                   [](const Controller& c) -> std::optional<std::string> {
+                     return c.end() ? std::optional(std::string(to_string(c.end()->status))) : std::nullopt;
+                   })
+      .def("update", &update, "q"_a.none(), "periods"_a);
+  module.def("make_controller", &make_controller, "plan"_a, "controller"_a, "seed"_a, "threads"_a);
   nb::class_<Tracked>(module, "Tracked")
       .def_prop_ro("run", [](const Tracked& t) { return t.run; })
       .def_prop_ro("arrived", [](const Tracked& t) { return t.outcome.success; })

@@ -215,6 +215,46 @@ def test_plants_of_the_library_are_objects(hand, plan):
         world.step(hand.u(), 0)
 
 
+def test_a_controller_is_driven_step_by_step(hand, plan):
+    """The commands are those of the loop on the same plant."""
+    better = deft.optimize(plan, time_limit_s=120)
+    loop = deft.track(better, plant=deft.MujocoPlant(hand), max_duration=0.4, seed=5)
+    world, controller = deft.MujocoPlant(hand), deft.Controller(better, seed=5)
+    assert controller.period_s == pytest.approx(loop.t[1]) and controller.duration_s > 1 and controller.status is None
+    world.reset(hand.q(), u=better.u[0] * 0 + hand.u())
+    commands, q = [], []
+    for k in range(len(loop)):
+        u = controller.update(k * controller.period_s, world.q)
+        np.testing.assert_array_equal(controller.update((k + 0.5) * controller.period_s, world.q), u)  # not yet due
+        commands.append(u)
+        world.step(u, controller.period_s)
+        q.append(world.q)
+    np.testing.assert_allclose(commands, loop.u, atol=1e-12)
+    np.testing.assert_allclose(q, loop.q[1:], atol=1e-12)
+    with pytest.raises(ValueError, match="t: 0 s lies before an earlier update"):
+        controller.update(0, world.q)
+    with pytest.raises(ValueError, match=r"q_measured: expected shape \(7,\), got \(2,\)"):
+        controller.update(9, [0, 0])
+
+
+def test_a_controller_takes_poses_and_ends():
+    scene = deft.load(deft.scene_path("planning/push_on_table"), set={"track.settle": 0.01})
+    plan = deft.plan(scene, seed=1, first=True)
+    controller = deft.Controller(plan, controller="open-loop")
+    X = np.eye(4)
+    X[:3, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+    np.testing.assert_allclose(
+        controller._placed(scene.q(), {"box": X})[scene.slice("box")], [np.sqrt(0.5), 0, 0, np.sqrt(0.5), 0, 0, 0], atol=1e-12
+    )
+    first = controller.update(10.0, scene.q(), poses={"box": scene.body_pose(scene.q(), "box")})
+    assert first.shape == (3,)
+    last = controller.update(10.0 + controller.duration_s + 1, scene.q())
+    np.testing.assert_allclose(last, plan.u[-1], atol=1e-9)
+    assert controller.status == "OffPlan"  # the box was never moved
+    with pytest.raises(ValueError, match="poses: 'table' is no free body"):
+        controller.update(99.0, scene.q(), poses={"table": X})
+
+
 INTERRUPTED = """
 import os, signal, sys, threading, time
 sys.path.insert(0, {path!r})
@@ -252,6 +292,7 @@ def test_the_command_line_runs_in_the_process(capfd):
     assert deft.main(["info", str(deft.scene_path("planning/planar_hand")), "--json"]) == 0
     assert '"nq"' in capfd.readouterr().out
     assert deft.main(["info", "nowhere.yaml"]) == 2 and "scene not found" in capfd.readouterr().err
+    assert deft.doctor() and "libpinocchio" in capfd.readouterr().out
     assert signal.getsignal(signal.SIGINT) is before
 
 
