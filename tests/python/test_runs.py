@@ -258,6 +258,7 @@ def test_a_controller_takes_poses_and_ends():
 INTERRUPTED = """
 import os, signal, sys, threading, time
 sys.path.insert(0, {path!r})
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent in the background may have made it ignored
 import deft
 scene = deft.load(deft.scene_path("planning/allegro_door"))
 model = deft.StepModel(scene)
