@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import threading
 from collections.abc import Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -54,8 +55,9 @@ def solve(
     field. tolerance: scaled residual, of lcs_mpc relative gap. time_limit [s].
     """
     text = json.dumps(_plain(problem))
+    is_main = threading.current_thread() is threading.main_thread()  # where Ctrl-C is answered
     name = str(problem.get("name", "problem"))
-    return json.loads(_core.solve(text, name, tolerance, time_limit, solver, uniqueness, forces, threads))
+    return json.loads(_core.solve(text, name, tolerance, time_limit, solver, uniqueness, forces, threads, is_main))
 
 
 class _Answer(SimpleNamespace):

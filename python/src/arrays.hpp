@@ -9,6 +9,7 @@
 #include <Eigen/Core>
 #include <array>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -84,5 +85,11 @@ Array new_array(const std::vector<std::size_t>& shape, Fill&& fill) {
 std::optional<Array> to_array_or_none(const Eigen::MatrixXd& values);
 /// A read-only view of numbers that `owner` keeps.
 Array view_of(const double* data, std::initializer_list<std::size_t> shape, nb::handle owner);
+/// The same of numbers within `owner`, which lives as long as the array.
+template <typename Owner>
+Array view_of(const double* data, std::initializer_list<std::size_t> shape, const std::shared_ptr<Owner>& owner) {
+  using Held = std::shared_ptr<Owner>;
+  return view_of(data, shape, nb::capsule(new Held(owner), [](void* p) noexcept { delete static_cast<Held*>(p); }));
+}
 
 }  // namespace deft::python

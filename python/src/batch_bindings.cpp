@@ -27,13 +27,16 @@ struct Batch {
   Batch(scene::Scene of, int thread_count) : scene(std::move(of)), threads(thread_count) {}
 };
 
+/// What Python holds of a batch: arrays of it keep the numbers that they are of.
+struct BatchOutput { std::shared_ptr<BatchResult> result = std::make_shared<BatchResult>(); };
+
 /// One row for all items, repeated.
 Eigen::MatrixXd repeated(Rows&& rows, Eigen::Index count) {
   if (rows.columns.cols() == count || rows.columns.cols() == 0) return std::move(rows.columns);
   return rows.columns.replicate(1, count);
 }
 
-void run(Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives, BatchResult& out) {
+void run(Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives, BatchOutput& output) {
   const Turn turn(self.taken);
   Rows at = read_rows(q, "Q", self.scene.nq()), under = read_rows(u, "U", self.scene.nu());
   Rows with = v.is_none() ? Rows{} : read_rows(v, "V", self.scene.nv());
@@ -47,6 +50,14 @@ void run(Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives
       .chunk = 1,  // every item has the bits of a fresh model's first step
       .threads = self.threads,
       .on_progress = [](int, int) { raise_interrupts(); }};
+  // Other sizes: arrays of the earlier batch keep their memory.
+  const BatchResult& earlier = *output.result;
+  const bool fits =
+      earlier.size() == 0 || (earlier.q_next.cols() == count && earlier.q_next.rows() == self.scene.nq() &&
+                              earlier.delta.rows() == self.scene.nv() && (earlier.A.size() > 0) == derivatives);
+  const std::shared_ptr<BatchResult> result = fits ? output.result : std::make_shared<BatchResult>();
+  BatchResult& out = *result;
+  output.result = result;
   const nb::gil_scoped_release unlocked;
   self.batch.run(input, options, out);
   for (int i = 0; i < out.size(); ++i) {
@@ -58,20 +69,20 @@ void run(Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives
 
 /// Vectors of all items, (B, size); None where the model has none.
 template <auto Member>
-std::optional<Array> vectors(nb::handle_t<BatchResult> self) {
-  const Eigen::MatrixXd& columns = nb::cast<BatchResult&>(self).*Member;
+std::optional<Array> vectors(const BatchOutput& self) {
+  const Eigen::MatrixXd& columns = (*self.result).*Member;
   if (columns.size() == 0 && columns.rows() == 0) return std::nullopt;
-  return view_of(columns.data(), {to_size(columns.cols()), to_size(columns.rows())}, self);
+  return view_of(columns.data(), {to_size(columns.cols()), to_size(columns.rows())}, self.result);
 }
 
 /// Jacobians of all items, (B, n_v, columns); None where they were not asked for.
 template <auto Member>
-std::optional<Array> jacobians(nb::handle_t<BatchResult> self) {
-  const BatchResult& result = nb::cast<BatchResult&>(self);
+std::optional<Array> jacobians(const BatchOutput& self) {
+  const BatchResult& result = *self.result;
   const Eigen::MatrixXd& columns = result.*Member;
   if (columns.rows() == 0 && columns.cols() == 0) return std::nullopt;
   const std::size_t rows = to_size(result.delta.rows());
-  return view_of(columns.data(), {to_size(columns.cols()), rows, to_size(columns.rows()) / rows}, self);
+  return view_of(columns.data(), {to_size(columns.cols()), rows, to_size(columns.rows()) / rows}, self.result);
 }
 
 dynamics::BundleResult bundle(Model& model, nb::handle q, nb::handle u, int samples, nb::handle std, nb::handle std_q,
@@ -130,9 +141,9 @@ void bind_batches(nb::module_& module) {
       .def_prop_ro("used", [](const BundleResult& r) { return r.used; }, "Samples that have a step.");
   module.def("bundle", &bundle, "model"_a, "q"_a.none(), "u"_a.none(), "samples"_a, "std"_a, "std_q"_a.none(),
              "order"_a, "seed"_a, "antithetic"_a, "threads"_a);
-  nb::class_<BatchResult>(module, "BatchResult",
+  nb::class_<BatchOutput>(module, "BatchResult",
                           "Steps of a batch; NaN in the rows of items that failed. Arrays are read-only views.")
-      .def("__len__", &BatchResult::size)
+      .def("__len__", [](const BatchOutput& o) { return o.result->size(); })
       .def_prop_ro("q", &vectors<&BatchResult::q_next>, "q⁺, (B, n_q).")
       .def_prop_ro("v", &vectors<&BatchResult::v_next>, "v⁺, (B, n_v); None for models of first order.")
       .def_prop_ro("dq", &vectors<&BatchResult::delta>, "δ with q⁺ = q ⊕ δ [rad, m], (B, n_v).")
@@ -144,7 +155,8 @@ void bind_batches(nb::module_& module) {
       .def_prop_ro("dv_dv", &jacobians<&BatchResult::dv_dv>, "∂v⁺/∂v, likewise.")
       .def_prop_ro(
           "status",
-          [](const BatchResult& result) {
+          [](const BatchOutput& output) {
+            const BatchResult& result = *output.result;
             auto* data = new std::uint8_t[result.status.size()];
             nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<std::uint8_t*>(p); });
             for (std::size_t i = 0; i < result.status.size(); ++i)
@@ -155,22 +167,22 @@ void bind_batches(nb::module_& module) {
           "Numbers of deft.Status, (B,), uint8.")
       .def_prop_ro(
           "nonsmooth",
-          [](const BatchResult& result) {
+          [](const BatchOutput& output) {
             std::vector<bool> all;
-            for (const std::uint8_t one : result.nonsmooth) all.push_back(one != 0);
+            for (const std::uint8_t one : output.result->nonsmooth) all.push_back(one != 0);
             return nb::borrow<Array>(nb::module_::import_("numpy").attr("array")(all, "dtype"_a = "bool"));
           },
           "Whether the Jacobians are one-sided or those of a smoothed step, (B,).")
       .def_prop_ro(
-          "errors", [](const BatchResult& result) { return result.errors; },
+          "errors", [](const BatchOutput& output) { return output.result->errors; },
           "(item, reason) of the items that have no step or no derivative for another reason than their status.");
   nb::class_<Batch>(module, "Batch")
       .def(nb::init<scene::Scene, int>(), "scene"_a, "threads"_a)
       .def(
           "step",
           [](Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives, nb::object out) {
-            if (out.is_none()) out = nb::cast(BatchResult{});
-            BatchResult* result = nullptr;
+            if (out.is_none()) out = nb::cast(BatchOutput());
+            BatchOutput* result = nullptr;
             if (!nb::try_cast(out, result)) throw nb::type_error("out: expected what an earlier batch returned");
             run(self, q, u, v, derivatives, *result);
             return out;

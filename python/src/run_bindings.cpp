@@ -108,14 +108,20 @@ Run simulate(const scene::Scene& scene, nb::handle q0, nb::handle v0, nb::handle
           {},
           true};
   dynamics::RolloutOptions options{.steps = steps, .on_step = {}, .commands = commands.rows};
-  Step shown;
-  if (!on_step.is_none()) shown.scene = scene;
-  options.on_step = [&](int k, const dynamics::StepResult& result, const Trajectory&) {
+  options.on_step = [&](int k, const dynamics::StepResult& result, const Trajectory& motion) {
     const nb::gil_scoped_acquire lock;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (on_step.is_none()) return true;
-    shown.result = result;
-    const nb::object keep = on_step(k, nb::cast(shown, nb::rv_policy::copy));
+    const auto vector = [](const std::vector<double>& values) -> Eigen::VectorXd {
+      return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+    };
+    StepResult shown;
+    const auto at = to_size(k);
+    *shown.step = {.scene = scene,
+                   .start = {.q = vector(motion.q[at]), .t = motion.t[at]},
+                   .u = vector(motion.u[at]),
+                   .result = result};
+    const nb::object keep = on_step(k, nb::cast(std::move(shown)));
     return keep.is_none() || nb::cast<bool>(nb::bool_(keep));
   };
   if (!commands.call.is_none())

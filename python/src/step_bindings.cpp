@@ -34,6 +34,7 @@ nb::object status_of(solvers::Status status) {
 }
 
 Contacts contacts_of(const Step& step) {
+  if (!step.scene) throw nb::value_error("this result is of no step yet");
   Contacts contacts{*step.scene, step.start.q, {}, {}};
   for (const contact::Contact& c : step.result.problem.contacts) {
     contacts.pairs.push_back({.geometry_a = c.geometry_a,
@@ -61,8 +62,8 @@ Array forces_of(const Step& step) {
   });
 }
 
-Array view(nb::handle self, const Eigen::VectorXd& values) {
-  return view_of(values.data(), {to_size(values.size())}, self);
+Array view(const StepResult& self, const Eigen::VectorXd& values) {
+  return view_of(values.data(), {to_size(values.size())}, self.step);
 }
 
 /// A Jacobian of the motion; None where the model has none.
@@ -89,14 +90,16 @@ std::optional<Array> force_jacobian(const Derivatives& d) {
 
 Model::Model(scene::Scene scene) : scene_(std::move(scene)), steps_(dynamics::make_step_model(scene_)) {}
 
-void Model::read(nb::handle q, nb::handle u, nb::handle v, Step& step) const {
-  step.scene = scene_;
-  read_vector(q, "q", scene_.nq(), step.start.q);
-  read_vector(u, "u", scene_.nu(), step.u);
+void Model::read(nb::handle q, nb::handle u, nb::handle v, Step& step) {
+  read_vector(q, "q", scene_.nq(), given_.q);
+  read_vector(u, "u", scene_.nu(), given_u_);
   if (v.is_none())
-    step.start.v.resize(0);
+    given_.v.resize(0);
   else
-    read_vector(v, "v", scene_.nv(), step.start.v);
+    read_vector(v, "v", scene_.nv(), given_.v);
+  step.scene = scene_;
+  step.start = given_;
+  step.u = given_u_;
 }
 
 void Model::step(nb::handle q, nb::handle u, nb::handle v, Step& step) {
@@ -221,31 +224,34 @@ void bind_steps(nb::module_& module) {
     words.append(std::string(solvers::to_string(static_cast<solvers::Status>(i))));
   module.attr("status_words") = words;
 
-  nb::class_<Step>(module, "StepResult", "One step, at its end.")
+  nb::class_<StepResult>(module, "StepResult", "One step, at its end.")
       .def_prop_ro(
-          "q", [](nb::handle_t<Step> self) { return view(self, nb::cast<Step&>(self).result.q_next); },
+          "q", [](const StepResult& self) { return view(self, self.step->result.q_next); },
           "q⁺, shape (n_q,), read-only; of a failed step q.")
       .def_prop_ro(
           "v",
-          [](nb::handle_t<Step> self) {
-            const Eigen::VectorXd& v = nb::cast<Step&>(self).result.v_next;
+          [](const StepResult& self) {
+            const Eigen::VectorXd& v = self.step->result.v_next;
             return v.size() == 0 ? std::nullopt : std::optional(view(self, v));
           },
           "v⁺, shape (n_v,), read-only; None for models of first order.")
       .def_prop_ro(
-          "dq", [](nb::handle_t<Step> self) { return view(self, nb::cast<Step&>(self).result.delta); },
+          "dq", [](const StepResult& self) { return view(self, self.step->result.delta); },
           "δ with q⁺ = q ⊕ δ [rad, m], shape (n_v,), read-only.")
       .def_prop_ro(
-          "status", [](const Step& s) { return status_of(s.result.status); },
+          "status", [](const StepResult& s) { return status_of(s.step->result.status); },
           nb::for_getter(nb::sig("def status(self) -> deft._errors.Status")), "deft.Status of the solve.")
       .def_prop_ro(
-          "residual", [](const Step& s) { return s.result.certificate.max_scaled(); },
+          "residual", [](const StepResult& s) { return s.step->result.certificate.max_scaled(); },
           "Largest scaled residual of the certificate [-].")
-      .def_prop_ro("contacts", &contacts_of, "Contacts at the start of the step.")
-      .def_prop_ro("forces", &forces_of,
-                   "Forces on a at a's witness point in the world [N], shape (n_c, 3), in the order of `contacts`; NaN "
-                   "of a failed step.")
-      .def_prop_ro("time_s", [](const Step& s) { return 1e-6 * s.result.step_us; }, "Time that the step took [s].");
+      .def_prop_ro(
+          "contacts", [](const StepResult& s) { return contacts_of(*s.step); }, "Contacts at the start of the step.")
+      .def_prop_ro(
+          "forces", [](const StepResult& s) { return forces_of(*s.step); },
+          "Forces on a at a's witness point in the world [N], shape (n_c, 3), in the order of `contacts`; NaN "
+          "of a failed step.")
+      .def_prop_ro(
+          "time_s", [](const StepResult& s) { return 1e-6 * s.step->result.step_us; }, "Time that the step took [s].");
 
   nb::class_<Derivatives>(module, "Derivatives", "Jacobians of a step along world tangents (a free body: [θ, v]).")
       .def_prop_ro("dq_dq", &jacobian<&dynamics::StepDerivative::A>, "∂q⁺/∂q, (n_v, n_v); None if not asked for.")
@@ -279,10 +285,16 @@ void bind_steps(nb::module_& module) {
       .def(
           "step",
           [](Model& model, nb::handle q, nb::handle u, nb::handle v, nb::object out) {
-            if (out.is_none()) out = nb::cast(Step{});
-            Step* step = nullptr;
-            if (!nb::try_cast(out, step)) throw nb::type_error("out: expected what an earlier step returned");
+            if (out.is_none()) out = nb::cast(StepResult());
+            StepResult* result = nullptr;
+            if (!nb::try_cast(out, result)) throw nb::type_error("out: expected what an earlier step returned");
+            // Of another scene: arrays of that step keep their memory.
+            const Step& earlier = *result->step;
+            const bool fits = !earlier.scene || (earlier.result.q_next.size() == model.scene().nq() &&
+                                                 earlier.result.delta.size() == model.scene().nv());
+            const std::shared_ptr<Step> step = fits ? result->step : std::make_shared<Step>();
             model.step(q, u, v, *step);
+            result->step = step;
             return out;
           },
           "q"_a.none(), "u"_a.none(), "v"_a = nb::none(), "out"_a = nb::none(),

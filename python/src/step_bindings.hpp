@@ -24,7 +24,8 @@ class Turn {
   /// @throws std::runtime_error naming threads if another call is inside.
   explicit Turn(std::atomic<bool>& taken) : taken_(taken) {
     if (taken_.exchange(true))
-      throw std::runtime_error("this model is in use by another thread; threads need a model of their own each");
+      throw std::runtime_error(
+          "it is in use by another thread; threads need a model, batch or plant of their own each");
   }
   ~Turn() { taken_ = false; }
   Turn(const Turn&) = delete;
@@ -41,6 +42,9 @@ struct Step {
   Eigen::VectorXd u;
   dynamics::StepResult result;
 };
+
+/// What Python holds of a step: arrays of it keep the step that they are of, whatever becomes of the result.
+struct StepResult { std::shared_ptr<Step> step = std::make_shared<Step>(); };
 
 /// Jacobians of a step, and whether they are one-sided.
 struct Derivatives {
@@ -67,8 +71,8 @@ class Model {
   nb::tuple vjp(nb::handle q, nb::handle u, nb::handle cotangent);
 
  private:
-  /// Checked arguments into the start of `step`.
-  void read(nb::handle q, nb::handle u, nb::handle v, Step& step) const;
+  /// Checked arguments into the start of `step`, which stays as it is if they are refused.
+  void read(nb::handle q, nb::handle u, nb::handle v, Step& step);
   /// Steps from q under u, anew, and takes the derivative there. @throws deft.SolveError if the step fails.
   void linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u);
   /// Of the step in scratch_, into out.dq_dtheta and df_dtheta.
@@ -79,6 +83,8 @@ class Model {
   std::unique_ptr<dynamics::StepDifferentiator> differentiator_;  // made when first needed
   std::vector<NamedParameter> parameters_;                        // likewise
   Step scratch_;
+  dynamics::State given_;    // of read
+  Eigen::VectorXd given_u_;  // likewise
   std::atomic<bool> taken_{false};
 };
 

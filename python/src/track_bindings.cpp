@@ -22,6 +22,7 @@
 #include "plan_bindings.hpp"
 #include "python_plant.hpp"
 #include "run_bindings.hpp"
+#include "step_bindings.hpp"
 
 namespace deft::python {
 namespace {
@@ -151,6 +152,7 @@ struct NativePlant {
   scene::Scene scene;
   plant::PlantKind kind;
   std::unique_ptr<plant::Plant> plant;
+  std::atomic<bool> taken{false};
 
   NativePlant(scene::Scene of, const std::string& name) : scene(std::move(of)), kind(named(kPlants, "plant", name)) {
     const scene::TrackSettings& settings = scene.settings().track;
@@ -171,6 +173,7 @@ struct NativePlant {
 };
 
 void reset(NativePlant& self, nb::handle q, nb::handle v, nb::handle u, std::uint64_t /*seed*/) {
+  const Turn turn(self.taken);
   dynamics::State start{.q = read_vector(q, "q", self.scene.nq())};
   // The quasidynamic plant has no velocities.
   if (!v.is_none() && self.kind != plant::PlantKind::kQuasidynamic) start.v = read_vector(v, "v", self.scene.nv());
@@ -178,7 +181,8 @@ void reset(NativePlant& self, nb::handle q, nb::handle v, nb::handle u, std::uin
 }
 
 void advance(NativePlant& self, nb::handle u, double dt) {
-  if (!(dt > 0)) throw nb::value_error("dt: expected a number above 0");
+  if (!(dt > 0 && dt <= 1e3)) throw nb::value_error("dt: expected a number above 0, at most 1000 s");
+  const Turn turn(self.taken);
   const Eigen::VectorXd command = read_vector(u, "u", self.scene.nu());
   const plant::PlantStatus status = [&] {
     const nb::gil_scoped_release unlocked;

@@ -34,6 +34,20 @@ def test_one_row_serves_all_and_out_is_filled_again(hand):
     assert batch.step(Q, U, out=out) is out
 
 
+def test_out_of_other_sizes_leaves_earlier_arrays_alone(hand):
+    Q, U = states(hand, 300)
+    batch = deft.Batch(deft.StepModel(hand))
+    out = batch.step(Q, U, derivatives=True)
+    q, jacobian = out.q, out.dq_dq
+    kept = q.copy(), jacobian.copy()
+    batch.step(Q[:2], U[:2], out=out)
+    assert out.q.shape == (2, 7) and out.dq_dq is None
+    np.testing.assert_array_equal(q, kept[0])
+    np.testing.assert_array_equal(jacobian, kept[1])
+    none = batch.step(np.zeros((0, 7)), np.zeros((0, 4)), derivatives=True)
+    assert len(none) == 0 and none.q.shape == (0, 7) and none.status.shape == (0,)
+
+
 def test_bad_rows_are_named(hand):
     Q, U = states(hand, 6)
     batch = deft.Batch(deft.StepModel(hand))

@@ -68,6 +68,7 @@ def test_callbacks_see_steps_and_their_exceptions_propagate(hand):
 
     def watch(k, r):
         seen.append((k, np.array(r.q)))
+        assert r.contacts.jacobian.shape == (len(r.contacts), 3, hand.n_v) and r.forces.shape == (len(r.contacts), 3)
         return k < 3
 
     run = deft.simulate(hand, commands=np.tile(hand.u() + 0.1, (10, 1)), on_step=watch)

@@ -103,6 +103,23 @@ def test_out_is_overwritten(hand):
     assert not np.array_equal(first.q, before)
 
 
+def test_out_of_another_scene_leaves_earlier_arrays_alone(hand, touching):
+    large, small = deft.StepModel(touching), deft.StepModel(hand)
+    result = large.step(touching.q(), touching.u())
+    q = result.q
+    kept = q.copy()
+    assert small.step(hand.q(), hand.u(), out=result) is result and result.q.shape == (7,)
+    _ = [np.full(23, 7.0) for _ in range(1000)]
+    np.testing.assert_array_equal(q, kept)
+    gaps = result.contacts.gap
+    for bad in ([0.0], [np.nan] * 16):
+        with pytest.raises(ValueError, match="^u: "):
+            large.step(touching.q(), bad, out=result)  # what is refused changes nothing
+    np.testing.assert_array_equal(result.contacts.gap, gaps)
+    assert result.contacts.jacobian.shape == (len(gaps), 3, 7)
+    assert small.step(hand.q() + 0.01, hand.u(), out=result).q.shape == (7,)
+
+
 def test_reset_forgets(touching):
     model = deft.StepModel(touching)
     q, u = touching.q(), touching.u() + 0.03
