@@ -2,6 +2,8 @@
 
 import sys as _sys
 from collections.abc import Sequence as _Sequence
+from importlib import import_module as _import_module
+from typing import Any as _Any
 
 from . import _core, convert
 from ._builder import SceneBuilder
@@ -21,6 +23,13 @@ __version__: str = _core.version
 def main(argv: _Sequence[str] | None = None) -> int:
     """The command line: runs a command (argv without the program's name; those of this process) and returns its exit code."""
     return _core.main(list(_sys.argv[1:] if argv is None else argv))
+
+
+def __getattr__(name: str) -> _Any:
+    """deft.jax and deft.torch are imported when they are first used."""
+    if name in ("jax", "torch"):
+        return _import_module(f"deft.{name}")
+    raise AttributeError(f"module 'deft' has no attribute {name!r}")
 
 
 def doctor() -> bool:

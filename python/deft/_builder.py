@@ -45,7 +45,7 @@ class SceneBuilder:
         return self
 
     def add_body(self, name: str, shape: Mapping[str, Any] | Sequence[Mapping[str, Any]], **keys: Any) -> SceneBuilder:
-        """A body of one shape or several; keywords are the keys of `bodies:` (mass, joint, mu, position, …)."""
+        """A body of one shape or several; keywords are the keys of `bodies:` (mass, joint, mu, pose, …)."""
         shapes = {"shape": shape} if isinstance(shape, Mapping) else {"shapes": list(shape)}
         self._scene.setdefault("bodies", {})[name] = {**shapes, **keys}
         return self

@@ -166,6 +166,11 @@ class Function:
         return by
 
     def _steps_of(self, model: StepModel, at: dict[str, np.ndarray], derivatives: bool) -> Steps:
+        bad = np.zeros(len(at["q"]), bool)
+        for array in at.values():
+            bad |= ~np.isfinite(array).all(axis=1)
+        if self.on_failure == "nan" and bad.any():  # nothing comes of what is not a number
+            return _with_nan(self._steps_of(model, {name: array[~bad] for name, array in at.items()}, derivatives), bad)
         q, u, v = at["q"], at["u"], at.get("v")
         out = Batch(model).step(q, u, v, derivatives=derivatives)
         if out.errors:
@@ -187,6 +192,17 @@ class Function:
             if done.v is not None:
                 by["v", "theta"] = self._of_velocity(model, tangent, np.array(out.dq), done.v)
         return done
+
+
+def _with_nan(done: Steps, bad: np.ndarray) -> Steps:
+    """With rows of NaN where `bad`."""
+
+    def spread(array: np.ndarray) -> np.ndarray:
+        out = np.full((len(bad), *array.shape[1:]), np.nan)
+        out[~bad] = array
+        return out
+
+    return Steps(spread(done.q), None if done.v is None else spread(done.v), {key: spread(array) for key, array in done.by.items()})
 
 
 def _flat(arrays: Sequence[np.ndarray], sizes: Sequence[int]) -> tuple[list[np.ndarray], tuple[int, ...]]:

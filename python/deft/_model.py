@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -34,6 +35,7 @@ class StepModel(_core.StepModel):
 
         Raises SolveError if the step fails and InputError where a model has no derivative.
         """
+        wrt, of = ((words,) if isinstance(words, str) else tuple(words) for words in (wrt, of))
         known_wrt, known_of = ("q", "u", "v", "params"), ("motion", "forces")
         for name, given, known in (("wrt", wrt, known_wrt), ("of", of, known_of)):
             for word in given:
@@ -81,10 +83,14 @@ def simulate(
     """Steps a scene from q0 (its start): a Run.
 
     commands: (T, n_u), row k in force during step k, or a callable (t, q) → u; without it the scene's own. steps: how many;
-    without it as many as there are rows. on_step(k, result) is called after each; False ends the run, exceptions propagate.
+    without it as many as there are rows, or as the scene's commands last. on_step(k, result) is called after each; False ends the run, exceptions propagate.
     """
     from ._run import Run
 
+    if steps is not None and steps < 0:
+        raise ValueError(f"steps: {steps}; valid: 0 or more")
+    if steps is None and commands is None and scene._core.last_knot_time > 0:
+        steps = math.ceil(scene._core.last_knot_time / scene.settings["step"]["h"] - 1e-9)
     if steps is None and (commands is None or callable(commands)):
         raise ValueError("steps: expected a number, since commands has no rows")
     return Run(_core.simulate(scene._core, q0, v0, commands, -1 if steps is None else steps, on_step))

@@ -13,25 +13,35 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._errors import InputError
 
 
 def _plain(value: Any) -> Any:
+    """Matrices (arrays with two axes) as problem files have them, other arrays as lists."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
+    if getattr(value, "ndim", 0) == 2:
+        return _numbers("matrix", value)
     if hasattr(value, "tolist"):
         return value.tolist()
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 class Problem(dict):
-    """The fields of a problem file: kind, name, and what its kind states. Arrays count as lists."""
+    """The fields of a problem file: kind, name, and what its kind states. Arrays count as lists and matrices."""
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Problem:
         """Reads a problem file; `.gz` is unpacked. Fields are checked when it is solved."""
         opener = gzip.open if os.fspath(path).endswith(".gz") else open
-        with opener(path, "rt", encoding="utf-8") as file:
-            return cls(json.load(file))
+        try:
+            with opener(path, "rt", encoding="utf-8") as file:
+                fields = json.load(file)
+        except (OSError, EOFError, ValueError) as error:
+            raise InputError(f"{os.fspath(path)}: {error}") from error
+        if not isinstance(fields, dict):
+            raise InputError(f"{os.fspath(path)}: expected an object with 'kind' and the fields of its kind")
+        return cls(fields)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes a problem file; `.gz` packs it."""
@@ -76,7 +86,10 @@ class _Answer(SimpleNamespace):
 
 def _numbers(name: str, value: Any) -> Any:
     """A vector as a list, a matrix as problem files have it."""
-    array = np.asarray(value, float)
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiu":
+        raise TypeError(f"{name}: expected real numbers, got dtype {array.dtype}")
+    array = array.astype(float)
     if array.ndim == 1:
         return array.tolist()
     if array.ndim != 2:

@@ -54,7 +54,7 @@ class Run:
     @property
     def reason(self) -> str:
         """Contacts and limits that left the failed step without a solution, if known."""
-        return self._core.reason
+        return self._core.reason or str(self.summary.get("reason", ""))
 
     @property
     def name(self) -> str:
@@ -68,9 +68,11 @@ class Run:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """summary.json of the folder; empty before the run has ended."""
-        file = self._folder / "summary.json" if self._folder else None
-        return json.loads(file.read_text()) if file and file.is_file() else {}
+        """summary.json of the folder, empty before the run has ended; of a run in memory status, reason, steps and t_end."""
+        if self._folder is None:
+            return {"status": self._core.status, "reason": self._core.reason, "steps": len(self.u), "t_end": float(self.t[-1])}
+        file = self._folder / "summary.json"
+        return json.loads(file.read_text()) if file.is_file() else {}
 
     def contacts(self, t: float) -> _core.RunContacts:
         """Contacts, with their forces, of the step that ends at time t [s]."""
@@ -79,6 +81,7 @@ class Run:
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:
         """Writes a run folder; `force` also into one that is not empty."""
         self._core._save(os.fspath(path), force)
+        Path(path, "summary.json").write_text(json.dumps(self.summary, indent=1) + "\n")
 
     def __len__(self) -> int:
         return len(self.u)

@@ -39,6 +39,8 @@ def _load(
     folder = os.path.dirname(path)
     if isinstance(overlays, (str, os.PathLike, Mapping)):
         raise TypeError("overlays: expected a list of paths and dicts")
+    if isinstance(package_path, (str, os.PathLike)):
+        raise TypeError("package_path: expected a list of folders")
     for number, overlay in enumerate(overlays):
         if isinstance(overlay, Mapping):
             file = os.path.join(folder, f"<overlay {number + 1}>")
@@ -206,9 +208,7 @@ class Scene:
 
     def unpack(self, q: Sequence[float] | np.ndarray) -> dict[str, Any]:
         """The inverse of `pack`: {model: {coordinate: number}}, of a free body {"position": …, "quat_wxyz": …}."""
-        values = np.asarray(q, float)
-        if values.shape != (self.n_q,):
-            raise ValueError(f"q: expected shape ({self.n_q},), got {values.shape}")
+        values = _core.vector(q, "q", self.n_q)
         out: dict[str, Any] = {}
         for coordinate, value in zip(self._core.names_q, values):
             *path, key = coordinate.split("/")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from abc import ABC
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._errors import SolveError
+from ._errors import InputError, SolveError
 from ._model import StepModel
 from ._plan import Plan, plan
 from ._run import Run
@@ -21,7 +22,7 @@ from ._scene import Scene
 from ._text import to_yaml
 
 
-class Plant:
+class Plant(ABC):
     """A world that a controller acts on: subclass it, or give any object with these methods and attributes.
 
     After `reset` and every `step` it has q (n_q,), v (n_v,) and time [s], in the scene's order. Exceptions end the run and
@@ -76,6 +77,10 @@ class DrakePlant(_core.NativePlant):
 
     def __init__(self, scene: Scene):
         super().__init__(scene._core, "drake")
+
+
+Plant.register(MujocoPlant)
+Plant.register(DrakePlant)
 
 
 class Policy:
@@ -234,10 +239,14 @@ def track(
     which is asked for commands as long as the plan lasts. Exceptions of theirs propagate, with the run so far as `run`. disturb: a file or
     dict of what goes wrong, drawn for `seed`. max_duration: most of the plant's time [s], 10 times the plan's without it.
     """
+    if max_duration is not None and not max_duration > 0:
+        raise ValueError(f"max_duration: {max_duration}; valid: above 0")
     if isinstance(plan_or_scene, Scene):
         followed = plan(plan_or_scene, goal, seed=seed, threads=threads)
     elif isinstance(plan_or_scene, Plan):
         followed = plan_or_scene
+        if goal is not None and goal != followed.goal:
+            raise InputError(f"goal: the plan leads to '{followed.goal}', not to '{goal}'")
     else:
         raise TypeError(f"plan_or_scene: expected a deft.Plan or a deft.Scene, got {type(plan_or_scene).__name__}")
     if not isinstance(plant, str):
@@ -257,5 +266,7 @@ def track(
     run = TrackedRun(core)
     if error is not None:
         error.run = run
+        if hasattr(error, "add_note"):
+            error.add_note(f"after {len(run)} periods of the run, which is kept as `run` of this exception")
         raise error
     return run

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from . import _core
 from ._errors import InputError
 from ._scene import Scene
 
@@ -157,10 +158,7 @@ def _same(q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _vector(values: Any, name: str, size: int) -> np.ndarray:
-    vector = np.asarray(values, float)
-    if vector.shape != (size,):
-        raise ValueError(f"{name}: expected shape ({size},), got {vector.shape}")
-    return vector
+    return _core.vector(values, name, size)
 
 
 def _there(
@@ -170,6 +168,8 @@ def _there(
     for own, other in _matched(scene, others, what):
         nq, nv = _WIDTHS[own.kind]
         mq, mv = convention.widths[own.kind]
+        if own.kind != "axis":
+            q[own.q : own.q + 4] /= np.linalg.norm(q[own.q : own.q + 4])
         convert = {"free": convention.free, "ball": convention.ball, "axis": _same}[own.kind]
         q_there[other.q : other.q + mq], v_there[other.v : other.v + mv] = convert(q[own.q : own.q + nq], v[own.v : own.v + nv])
     return q_there, v_there

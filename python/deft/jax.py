@@ -66,6 +66,9 @@ def step(model: StepModel, params: Sequence[str] = (), on_failure: str = "raise"
 
     def differentiable(*inputs: Any) -> Any:
         arrays = [jnp.asarray(array) for array in inputs]
+        for name, array in zip(function.names, arrays):
+            if not (jnp.issubdtype(array.dtype, jnp.floating) or jnp.issubdtype(array.dtype, jnp.integer)):
+                raise TypeError(f"{name}: expected real numbers, got dtype {array.dtype}")
         kind = jnp.result_type(*arrays, jnp.float32)
         function.check([array.shape for array in arrays])
         outputs = pure(*(array.astype(kind) for array in arrays))

@@ -28,7 +28,10 @@ struct Batch {
 };
 
 /// What Python holds of a batch: arrays of it keep the numbers that they are of.
-struct BatchOutput { std::shared_ptr<BatchResult> result = std::make_shared<BatchResult>(); };
+struct BatchOutput {
+  std::shared_ptr<BatchResult> result = std::make_shared<BatchResult>();
+  std::shared_ptr<std::atomic<bool>> taken = std::make_shared<std::atomic<bool>>(false);
+};
 
 /// One row for all items, repeated.
 Eigen::MatrixXd repeated(Rows&& rows, Eigen::Index count) {
@@ -37,7 +40,7 @@ Eigen::MatrixXd repeated(Rows&& rows, Eigen::Index count) {
 }
 
 void run(Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives, BatchOutput& output) {
-  const Turn turn(self.taken);
+  const Turn turn(self.taken), turn_of_output(*output.taken);
   Rows at = read_rows(q, "Q", self.scene.nq()), under = read_rows(u, "U", self.scene.nu());
   Rows with = v.is_none() ? Rows{} : read_rows(v, "V", self.scene.nv());
   const Eigen::Index count = common_rows({{"Q", &at}, {"U", &under}, {"V", &with}});
@@ -71,7 +74,7 @@ void run(Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives
 template <auto Member>
 std::optional<Array> vectors(const BatchOutput& self) {
   const Eigen::MatrixXd& columns = (*self.result).*Member;
-  if (columns.size() == 0 && columns.rows() == 0) return std::nullopt;
+  if (columns.rows() == 0 && columns.cols() == 0) return std::nullopt;
   return view_of(columns.data(), {to_size(columns.cols()), to_size(columns.rows())}, self.result);
 }
 
@@ -82,6 +85,7 @@ std::optional<Array> jacobians(const BatchOutput& self) {
   const Eigen::MatrixXd& columns = result.*Member;
   if (columns.rows() == 0 && columns.cols() == 0) return std::nullopt;
   const std::size_t rows = to_size(result.delta.rows());
+  if (rows == 0) return new_array({to_size(columns.cols()), 0, 0}, [](double*) {});
   return view_of(columns.data(), {to_size(columns.cols()), rows, to_size(columns.rows()) / rows}, self.result);
 }
 

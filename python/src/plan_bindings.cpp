@@ -99,19 +99,20 @@ nb::dict error_of(const planning::GoalError& error) {
 
 nb::list holds_of(const planning::Plan& plan) {
   nb::list list;
-  const auto add = [&](const std::string& judge, bool success, const planning::GoalError& error) {
+  const auto add = [&](const std::string& judge, bool success, const planning::GoalError& error, double time_s) {
     nb::dict row;
     row["judge"] = judge;
     row["success"] = success;
     row["goal_error"] = error_of(error);
+    row["time_s"] = time_s;
     list.append(row);
     return row;
   };
-  add("h", plan.success, plan.error);
+  add("h", plan.success, plan.error, 0.0);
   for (const planning::StepHalvingCheck& check : plan.step_halving)
-    add(fmt::format("h/{}", check.substeps), check.success, check.error);
+    add(fmt::format("h/{}", check.substeps), check.success, check.error, 0.0);
   for (const planning::Verdict& verdict : plan.verdicts) {
-    nb::dict row = add(verdict.judge, verdict.success, verdict.error);
+    nb::dict row = add(verdict.judge, verdict.success, verdict.error, verdict.time_s);
     if (verdict.share >= 0) row["share"] = verdict.share;
   }
   return list;

@@ -26,8 +26,7 @@ using dynamics::ContactRecord;
 using dynamics::Trajectory;
 
 /// Rows of numbers as one array.
-Array rows(const std::vector<std::vector<double>>& values) {
-  const std::size_t width = values.empty() ? 0 : values.front().size();
+Array rows(const std::vector<std::vector<double>>& values, std::size_t width) {
   return new_array({values.size(), width}, [&](double* out) {
     for (const std::vector<double>& row : values) out = std::copy(row.begin(), row.end(), out);
   });
@@ -45,9 +44,9 @@ StepContacts contacts_at(const Run& run, double t) {
     throw nb::value_error(
         fmt::format("t: {} s is not within the run, {} to {} s", t, motion.t.front(), motion.t.back()).c_str());
   const auto end = std::lower_bound(motion.t.begin(), motion.t.end(), t - 1e-9);
-  const auto k = std::max<std::ptrdiff_t>(1, end - motion.t.begin());
+  const auto k = end - motion.t.begin();
   StepContacts out;
-  if (motion.num_steps() == 0) return out;
+  if (k < 1) return out;  // no step ends at the start
   const std::size_t first = motion.contact_offset[to_size(k - 1)], last = motion.contact_offset[to_size(k)];
   for (std::size_t i = first; i < last; ++i) {
     const ContactRecord& record = motion.contacts[i];
@@ -136,7 +135,7 @@ Run simulate(const scene::Scene& scene, nb::handle q0, nb::handle v0, nb::handle
   run.status = end.interrupted ? "Interrupted"
                : end.completed ? "Completed"
                                : std::string(solvers::to_string(end.status));
-  run.reason = end.reason;
+  run.reason = end.completed || !end.reason.empty() ? end.reason : run.status;
   return run;
 }
 
@@ -187,10 +186,13 @@ void bind_runs(nb::module_& module) {
                                                                        static_cast<Eigen::Index>(r.motion.t.size()))
                                          .eval());
                    })
-      .def_prop_ro("q", [](const Run& r) { return rows(r.motion.q); })
+      .def_prop_ro("q", [](const Run& r) { return rows(r.motion.q, r.motion.names_q.size()); })
       .def_prop_ro("v",
-                   [](const Run& r) { return r.motion.v.empty() ? std::nullopt : std::optional(rows(r.motion.v)); })
-      .def_prop_ro("u", [](const Run& r) { return rows(r.motion.u); })
+                   [](const Run& r) {
+                     return r.motion.v.empty() ? std::nullopt
+                                               : std::optional(rows(r.motion.v, r.motion.names_v.size()));
+                   })
+      .def_prop_ro("u", [](const Run& r) { return rows(r.motion.u, r.motion.names_u.size()); })
       .def_prop_ro("names_q", [](const Run& r) { return r.motion.names_q; })
       .def_prop_ro("names_u", [](const Run& r) { return r.motion.names_u; })
       .def_prop_ro("bodies", [](const Run& r) { return r.motion.names_bodies; })

@@ -92,10 +92,17 @@ nb::list coordinates(const scene::Scene& scene) {
   return list;
 }
 
-scene::ModelConfiguration model_configuration(nb::handle value, const std::string& model);
+scene::ModelConfiguration model_configuration(nb::handle value, const std::string& model, bool is_body = false);
+
+/// A key of a dict. @throws TypeError for one that is no text.
+std::string text_of(nb::handle key, const std::string& where) {
+  if (!nb::isinstance<nb::str>(key)) throw nb::type_error((where + ": expected names as keys").c_str());
+  return nb::cast<std::string>(key);
+}
 
 /// One `key: value` of a model's placement.
-void place(const std::string& key, nb::handle value, const std::string& name, scene::ModelConfiguration& out) {
+void place(const std::string& key, nb::handle value, const std::string& name, bool is_body,
+           scene::ModelConfiguration& out) {
   const std::string where = name + "." + key;
   if (key == "position") {
     out.position = read_vector(value, where, 3);
@@ -104,7 +111,8 @@ void place(const std::string& key, nb::handle value, const std::string& name, sc
     if (!(quat.norm() > 0)) throw nb::value_error((where + ": a quaternion of length 0").c_str());
     out.rotation = Eigen::Quaterniond(quat(0), quat(1), quat(2), quat(3)).normalized().toRotationMatrix();
   } else if (nb::isinstance<nb::dict>(value)) {
-    const scene::ModelConfiguration body = model_configuration(value, where);
+    if (is_body) throw nb::value_error((where + ": expected a number").c_str());
+    const scene::ModelConfiguration body = model_configuration(value, where, true);
     out.free_bodies[key] = {body.position, body.rotation};
   } else {
     const Numbers number(value, where);
@@ -114,10 +122,10 @@ void place(const std::string& key, nb::handle value, const std::string& name, sc
   }
 }
 
-scene::ModelConfiguration model_configuration(nb::handle value, const std::string& model) {
+scene::ModelConfiguration model_configuration(nb::handle value, const std::string& model, bool is_body) {
   scene::ModelConfiguration out;
   if (nb::isinstance<nb::dict>(value)) {
-    for (const auto& [key, entry] : nb::borrow<nb::dict>(value)) place(nb::cast<std::string>(key), entry, model, out);
+    for (const auto& [key, entry] : nb::borrow<nb::dict>(value)) place(text_of(key, model), entry, model, is_body, out);
     return out;
   }
   const Numbers numbers(value, model);
@@ -131,7 +139,7 @@ scene::ModelConfiguration model_configuration(nb::handle value, const std::strin
 Array pack(const scene::Scene& scene, const nb::dict& models) {
   scene::ConfigurationSpec spec;
   for (const auto& [name, value] : models) {
-    const auto model = nb::cast<std::string>(name);
+    const std::string model = text_of(name, "models");
     spec.models[model] = model_configuration(value, model);
   }
   return to_array(scene.starting_at(spec).initial_configuration());
@@ -250,6 +258,10 @@ std::vector<double> witness_jacobians(const Contacts& contacts) {
 
 void bind_scene(nb::module_& module) {
   bind_contacts(module);
+  module.def(
+      "vector",
+      [](nb::handle value, const std::string& name, int size) { return to_array(read_vector(value, name, size)); },
+      "value"_a.none(), "name"_a, "size"_a);
   module.def("load", &load, "path"_a, "overlays"_a, "texts"_a, "settings"_a, "package_paths"_a, "bundled_scenes"_a);
   nb::class_<scene::Scene>(module, "Scene")
       .def_prop_ro("name", [](const scene::Scene& s) { return s.spec().name; })
@@ -312,6 +324,7 @@ void bind_scene(nb::module_& module) {
             return to_array(Eigen::MatrixXd(body_pose(s, q, body)));
           },
           "q"_a.none(), "body"_a)
+      .def_prop_ro("last_knot_time", &scene::Scene::last_knot_time)
       .def("contacts", &find_contacts, "q"_a.none())
       .def("jacobian", &jacobian, "q"_a.none(), "body"_a)
       .def(

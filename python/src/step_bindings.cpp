@@ -83,7 +83,7 @@ Array by_contact(const Eigen::MatrixXd& rows) {
 template <auto Member>
 std::optional<Array> force_jacobian(const Derivatives& d) {
   const Eigen::MatrixXd& rows = d.jacobians.*Member;
-  return rows.cols() == 0 ? std::nullopt : std::optional(by_contact(rows));
+  return d.has_forces ? std::optional(by_contact(rows)) : std::nullopt;
 }
 
 }  // namespace
@@ -112,6 +112,7 @@ void Model::step(nb::handle q, nb::handle u, nb::handle v, Step& step) {
 Derivatives Model::derivatives(nb::handle q, nb::handle u, nb::handle v, bool by_configuration, bool motion_only,
                                bool by_parameters) {
   const Turn turn(taken_);
+  if (by_parameters) parameters();
   read(q, u, v, scratch_);
   {
     const nb::gil_scoped_release unlocked;
@@ -123,6 +124,7 @@ Derivatives Model::derivatives(nb::handle q, nb::handle u, nb::handle v, bool by
   Derivatives out;
   out.report = steps_->differentiate(scratch_.start, scratch_.u, scratch_.result,
                                      {.configuration = by_configuration, .motion_only = motion_only}, out.jacobians);
+  out.has_forces = !motion_only;
   if (by_parameters) differentiate_by_parameters(out);
   return out;
 }
@@ -178,9 +180,13 @@ void Model::linearize(const Eigen::VectorXd& q, const Eigen::VectorXd& u) {
   if (!differentiator_) differentiator_ = std::make_unique<dynamics::StepDifferentiator>(scene_);
   scratch_.start = {.q = q};
   scratch_.u = u;
-  steps_->reset();
-  steps_->step(scratch_.start, u, scratch_.result);
+  {
+    const nb::gil_scoped_release unlocked;
+    steps_->reset();
+    steps_->step(scratch_.start, u, scratch_.result);
+  }
   if (!solvers::usable(scratch_.result.status)) raise_failed(scratch_.result);
+  const nb::gil_scoped_release unlocked;
   differentiator_->linearize(*steps_, scratch_.start, u, scratch_.result, {.motion_only = true});
 }
 
@@ -193,6 +199,7 @@ Array Model::jvp(nb::handle q, nb::handle u, nb::handle dq, nb::handle du) {
   Eigen::MatrixXd out(scene_.nv(), count);
   Eigen::VectorXd moved;
   for (Eigen::Index i = 0; i < count; ++i) {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
     linearize(at.row(i), under.row(i));
     differentiator_->forward(by_q.row(i), by_u.row(i), moved);
     out.col(i) = moved;
@@ -209,6 +216,7 @@ nb::tuple Model::vjp(nb::handle q, nb::handle u, nb::handle cotangent) {
   Eigen::MatrixXd q_bars(count, scene_.nv()), u_bars(count, scene_.nu());
   Eigen::VectorXd q_bar, u_bar;
   for (Eigen::Index i = 0; i < count; ++i) {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
     linearize(at.row(i), under.row(i));
     differentiator_->backward(weights.row(i), {}, q_bar, u_bar);
     q_bars.row(i) = q_bar;
@@ -288,6 +296,7 @@ void bind_steps(nb::module_& module) {
             if (out.is_none()) out = nb::cast(StepResult());
             StepResult* result = nullptr;
             if (!nb::try_cast(out, result)) throw nb::type_error("out: expected what an earlier step returned");
+            const Turn turn(*result->taken);
             // Of another scene: arrays of that step keep their memory.
             const Step& earlier = *result->step;
             const bool fits = !earlier.scene || (earlier.result.q_next.size() == model.scene().nq() &&
@@ -324,6 +333,7 @@ void bind_steps(nb::module_& module) {
       .def_prop_ro(
           "params",
           [](Model& model) {
+            const Turn turn(model.taken());
             nb::dict out;
             for (const NamedParameter& parameter : model.parameters()) out[parameter.name.c_str()] = parameter.value;
             return out;

@@ -44,12 +44,16 @@ struct Step {
 };
 
 /// What Python holds of a step: arrays of it keep the step that they are of, whatever becomes of the result.
-struct StepResult { std::shared_ptr<Step> step = std::make_shared<Step>(); };
+struct StepResult {
+  std::shared_ptr<Step> step = std::make_shared<Step>();
+  std::shared_ptr<std::atomic<bool>> taken = std::make_shared<std::atomic<bool>>(false);
+};
 
 /// Jacobians of a step, and whether they are one-sided.
 struct Derivatives {
   dynamics::StepDerivative jacobians;
   dynamics::DerivativeReport report;
+  bool has_forces = false;               // they were asked for
   Eigen::MatrixXd dq_dtheta, df_dtheta;  // nv × nθ; 3 per contact × nθ, in the world; 0 × 0 if not asked for
 };
 

@@ -79,6 +79,7 @@ nb::tuple track(const Plan& plan, nb::object plant, nb::object controller, const
     options.plant = named(kPlants, "plant", nb::cast<std::string>(plant));
   else
     options.make_plant = [&](const scene::Scene& world, const plant::PlantOptions&) {
+      const nb::gil_scoped_acquire lock;
       return std::make_unique<PythonPlant>(plant, world, seed, raised);
     };
   if (nb::isinstance<nb::str>(controller)) {
@@ -205,9 +206,19 @@ void bind_tracking(nb::module_& module) {
            "Advances by dt [s]; joint targets go linearly from the last ones to u. Raises SolveError if the simulation "
            "fails.")
       .def_prop_ro(
-          "q", [](const NativePlant& p) { return to_array(p.plant->state().q); }, "Configuration, (n_q,).")
+          "q",
+          [](NativePlant& p) {
+            const Turn turn(p.taken);
+            return to_array(p.plant->state().q);
+          },
+          "Configuration, (n_q,).")
       .def_prop_ro(
-          "v", [](const NativePlant& p) { return to_array(p.v()); }, "Velocity, (n_v,); 0 on plants of first order.")
+          "v",
+          [](NativePlant& p) {
+            const Turn turn(p.taken);
+            return to_array(p.v());
+          },
+          "Velocity, (n_v,); 0 on plants of first order.")
       .def_prop_ro(
           "time", [](const NativePlant& p) { return p.plant->state().t; }, "Since `reset` [s].")
       .def_prop_ro(

@@ -84,3 +84,9 @@ step: {h: 0.1, contact_margin: 10}
     )
     out = deft.Batch(deft.StepModel(squeezed)).step([[0, 0, 0.05]], [])
     assert out.status[0] == deft.Status.Infeasible and np.isnan(out.q).all() and np.isnan(out.dq).all()
+
+
+def test_scenes_in_which_nothing_moves():
+    scene = deft.loads({"deft": 1, "step": {"h": 0.1}})
+    out = deft.Batch(deft.StepModel(scene)).step(np.zeros((2, 0)), np.zeros((2, 0)), derivatives=True)
+    assert out.q.shape == (2, 0) and out.dq_dq.shape == (2, 0, 0)

@@ -101,6 +101,18 @@ def test_parameters_are_inputs():
         deft.jax.step(model, params=["mu:x"])
 
 
+def test_failed_rows_stay_nan(touching, smooth):
+    step = deft.jax.step(smooth, on_failure="nan")
+    q, u = inputs(touching, 3)
+    q[1] = np.nan
+    first = step(q, u)
+    assert np.isnan(first[1]).all() and np.isfinite(first[0]).all()
+    twice = step(first, u)
+    assert np.isnan(twice[1]).all() and np.isfinite(twice[2]).all()
+    with pytest.raises(TypeError, match="q: expected real numbers, got dtype complex128"):
+        step(q + 0j, u)
+
+
 def test_single_precision_is_cast_back(touching, smooth):
     step = deft.jax.step(smooth)
     q, u = inputs(touching, 1)

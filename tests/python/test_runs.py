@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -50,6 +51,18 @@ def test_run_folders_are_read_back(hand, plan, tmp_path):
         run.save(tmp_path / "run")
     with pytest.raises(deft.InputError):
         deft.Run.open(tmp_path)
+
+
+def test_runs_without_steps_have_shapes(hand, tmp_path):
+    run = deft.simulate(hand, steps=0)
+    assert run.u.shape == (0, 4) and run.q.shape == (1, 7) and len(run.contacts(0.0)) == 0
+    assert run.summary == {"status": "Completed", "reason": "", "steps": 0, "t_end": 0.0}
+    run.save(tmp_path / "run")
+    assert deft.Run.open(tmp_path / "run").status == "Completed" and deft.Run.open(tmp_path / "run").u.shape == (0, 4)
+    with pytest.raises(ValueError, match="steps: -1; valid: 0 or more"):
+        deft.simulate(hand, steps=-1)
+    moved = hand.with_(overlays=[{"commands": {"knots": [{"t": 0, "left": [-0.7, -0.7]}, {"t": 0.45, "left": [-0.6, -0.7]}]}}])
+    assert len(deft.simulate(moved)) == 5  # as long as its commands last, in steps of 0.1 s
 
 
 def test_folders_of_the_program_are_runs(tmp_path):
@@ -199,6 +212,24 @@ def test_plants_and_policies_may_be_python(hand, plan):
         bad = Held()
         bad.command = lambda t, q, v: [1.0]
         deft.track(plan, plant=Falling(hand), controller=bad, max_duration=0.1)
+    with pytest.raises(deft.InputError, match="goal: the plan leads to 'half_turn', not to 'x'"):
+        deft.track(plan, goal="x")
+    with pytest.raises(ValueError, match="max_duration: -1; valid: above 0"):
+        deft.track(plan, max_duration=-1)
+    used, said = deft.MujocoPlant(hand), []
+
+    def work():
+        try:
+            deft.track(plan, plant=used, controller="open-loop", max_duration=2.0)
+        except RuntimeError as error:
+            said.append(str(error))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert said and all("another thread" in text for text in said)
 
 
 def test_plants_of_the_library_are_objects(hand, plan):
@@ -209,6 +240,7 @@ def test_plants_of_the_library_are_objects(hand, plan):
     stepped = deft.track(plan, plant=deft.StepPlant(model), controller="open-loop", max_duration=0.3)
     assert len(stepped) == len(named) and np.isfinite(stepped.q).all()
     world = deft.MujocoPlant(hand)
+    assert isinstance(world, deft.Plant)
     world.reset(hand.q(), u=hand.u())
     world.step(hand.u() + 0.01, 0.01)
     assert world.time == pytest.approx(0.01) and np.abs(world.v).max() > 0
@@ -304,6 +336,8 @@ def test_problems_are_solved():
     assert problem["kind"] == "contact" and deft.Status[solved["status"]] == deft.Status.Solved
     with pytest.raises(deft.InputError, match="field 'contacts"):
         deft.solve({**problem, "contacts": 3})
+    with pytest.raises(deft.InputError, match=r"nowhere.json"):
+        deft.Problem.load("nowhere.json")
     assert deft.check(deft.scene_path("planning/planar_hand")) == []
     assert [finding["severity"] for finding in deft.check("nowhere.yaml")] == ["error"]
 

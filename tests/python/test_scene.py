@@ -71,6 +71,14 @@ def test_pack_reads_lists_dicts_and_poses(touching):
     assert some[touching.index("hand/joint_3")] == 0.5 and some[touching.index("hand/joint_4")] == 0
     with pytest.raises(ValueError, match=r"ball.position: expected shape \(3,\), got \(2,\)"):
         touching.pack({"ball": {"position": [1, 2]}})
+    loop: dict = {}
+    loop["a"] = loop
+    with pytest.raises(ValueError, match=r"ball\.a\.a: expected a number"):
+        touching.pack({"ball": loop})
+    with pytest.raises(TypeError, match="models: expected names as keys"):
+        touching.pack({1: [1]})
+    with pytest.raises(TypeError, match="q: expected real numbers, got dtype complex128"):
+        touching.unpack(touching.q() + 0j)
     with pytest.raises(deft.InputError, match="hnad"):
         touching.pack({"hnad": [0.0] * 16})
 

@@ -113,7 +113,7 @@ def test_out_of_another_scene_leaves_earlier_arrays_alone(hand, touching):
     np.testing.assert_array_equal(q, kept)
     gaps = result.contacts.gap
     for bad in ([0.0], [np.nan] * 16):
-        with pytest.raises(ValueError, match="^u: "):
+        with pytest.raises(ValueError, match=r"^u: "):
             large.step(touching.q(), bad, out=result)  # what is refused changes nothing
     np.testing.assert_array_equal(result.contacts.gap, gaps)
     assert result.contacts.jacobian.shape == (len(gaps), 3, 7)
