@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._scene import Scene
+from ._run import Run
+from ._scene import Scene, loads
 
 
 class Plan:
@@ -150,10 +151,20 @@ def plan(
     return Plan(_core.make_plan(changed._core, goal or "", seed, threads, on_progress), changed)
 
 
-def optimize(plan: Plan, seed: int = 0, threads: int = 0, **settings: Any) -> Plan:
-    """A plan improved segment by segment in several worlds until it holds before all judges; keywords are the keys of `optimize:`."""
+def plan_of(run: Run, goal: str | None = None) -> Plan:
+    """The commands of a run as a plan to a goal (its own, else the scene's first), simulated again in the scene of the run."""
+    scene = loads(run._core.scene_yaml, os.getcwd())
+    return Plan(_core.plan_of_run(scene._core, run._core, str(run._folder or ""), goal or ""), scene)
+
+
+def optimize(plan_or_run: Plan | Run, goal: str | None = None, seed: int = 0, threads: int = 0, **settings: Any) -> Plan:
+    """A plan, or the commands of a run, improved segment by segment in several worlds until it holds before all judges.
+
+    Keywords are the keys of `optimize:`; goal: of a run that is none of a planner.
+    """
+    plan = plan_of(plan_or_run, goal) if isinstance(plan_or_run, Run) else plan_or_run
     if not isinstance(plan, Plan):
-        raise TypeError(f"plan: expected a deft.Plan, got {type(plan).__name__}")
+        raise TypeError(f"plan_or_run: expected a deft.Plan or a deft.Run, got {type(plan).__name__}")
     changed = plan.scene.with_({"plan.first": False, **{f"optimize.{key}": value for key, value in settings.items()}})
     return Plan(_core.optimize_plan(plan._core, changed._core, seed, threads, float("inf")), changed)
 

@@ -17,6 +17,7 @@
 #include "deft/planning/plan_optimizer.hpp"
 #include "errors.hpp"
 #include "interruptibly.hpp"
+#include "run_bindings.hpp"
 
 namespace deft::python {
 namespace {
@@ -57,6 +58,32 @@ Plan make_plan(const scene::Scene& scene, const std::string& goal_name, std::uin
     };
   interruptibly(stop, [&] { plan.result = planning::make_plan(scene, goal, options); });
   if (thrown) std::rethrow_exception(thrown);
+  return plan;
+}
+
+/// The commands of a run as a plan, simulated again. @param folder  of the run; a planner's says its goal and segments.
+Plan plan_of_run(const scene::Scene& scene, const Run& run, const std::string& folder, const std::string& goal_name) {
+  const std::optional<io::StoredPlan> stored = folder.empty() ? std::nullopt : io::read_plan(folder);
+  const scene::GoalSpec& goal = goal_of(scene, goal_name.empty() && stored ? stored->header.goal : goal_name);
+  Plan plan{scene, goal.target.name, stored ? stored->header.seed : 0, {}, {}, {}};
+  const scene::Scene exact = planning::planning_scene(scene);
+  const auto vector = [](const std::vector<double>& values) -> Eigen::VectorXd {
+    return Eigen::Map<const Eigen::VectorXd>(values.data(), static_cast<Eigen::Index>(values.size()));
+  };
+  if (run.motion.names_q != scene.names_q() || run.motion.num_steps() == 0)
+    throw InputError({}, "run: it has no steps, or is not one of this scene");
+  std::vector<Eigen::VectorXd> commands;
+  for (const std::vector<double>& u : run.motion.u) commands.push_back(vector(u));
+  std::vector<planning::Segment> segments;
+  if (stored)
+    segments = stored->segments;
+  else
+    segments.push_back({0, static_cast<int>(commands.size()), false, -1});
+  std::atomic<bool> stop{false};
+  interruptibly(stop, [&] {
+    plan.result.plan = planning::check_plan(exact, planning::Goal(exact, goal, exact.settings().plan.wrap_angles),
+                                            vector(run.motion.q.front()), std::move(commands), std::move(segments));
+  });
   return plan;
 }
 
@@ -185,6 +212,7 @@ void bind_plans(nb::module_& module) {
       .def_prop_ro("seed", [](const Plan& p) { return p.seed; })
       .def("_save", &save, "path"_a, "force"_a)
       .def_prop_ro("step_solves", [](const Plan& p) { return p.result.solves; });
+  module.def("plan_of_run", &plan_of_run, "scene"_a, "run"_a, "folder"_a, "goal"_a);
   module.def("optimize_plan", &optimize_plan, "plan"_a, "scene"_a, "seed"_a, "threads"_a, "time_limit_s"_a);
   module.def("make_plan", &make_plan, "scene"_a, "goal"_a, "seed"_a, "threads"_a, "on_progress"_a.none());
 }

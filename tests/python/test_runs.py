@@ -137,10 +137,15 @@ def test_statistics(hand):
     assert table.success_rate == sum(plan.success for plan in table.plans) / 2 and len(table.plans) == 2
 
 
-def test_plans_are_optimised_and_tracked(hand, plan):
+def test_plans_are_optimised_and_tracked(hand, plan, tmp_path):
     better = deft.optimize(plan, time_limit_s=120)
     assert better.success and better.cost_after <= better.cost_before and {"h", "h/2", "worlds"} <= {row["judge"] for row in better.holds}
     assert plan.cost_before is None
+    plan.save(tmp_path / "plan")
+    again = deft.optimize(deft.Run.open(tmp_path / "plan"), time_limit_s=120)
+    np.testing.assert_array_equal(again.u, better.u)
+    simulated = deft.optimize(deft.simulate(hand, commands=better.u), time_limit_s=1)
+    assert simulated.goal == "half_turn" and len(simulated.u) > 0
     run = deft.track(better, plant="convex-second-order", max_duration=0.05)
     assert not run.arrived and run.reason and run.errors.shape == (len(run), 2) and run.period_s.shape == (len(run),)
     again = deft.track(better, plant="convex-second-order", max_duration=0.05)
