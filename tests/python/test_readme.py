@@ -2,8 +2,9 @@
 
 import re
 
-import deft
 from conftest import ROOT
+
+import deft
 
 
 def test_the_example_runs(monkeypatch):
