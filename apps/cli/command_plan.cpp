@@ -100,7 +100,7 @@ Json summarise(const planning::PlannerResult& result, const std::vector<std::str
     finer.push_back({{"h", plan.h / run.substeps}, {"success", run.success}, {"goal_error", error_of(run.error)}});
   int segments = 0;
   for (const planning::Segment& segment : plan.segments) segments += !segment.transit;
-  return {{"status", std::string(planning::status_word(result))},
+  return {{"status", std::string(planning::status_word(result.plan, result.end))},
           {"success", plan.holds()},
           {"goal_error", error_of(plan.error)},
           {"holds", holds_of(plan)},

@@ -33,7 +33,7 @@ using dynamics::Trajectory;
 struct TrackCommand {
   OutputOptions output;
   SceneOptions scene;                                      // its `scene` is the run folder
-  std::string plant = "quasidynamic", controller = "mpc";  // one of kPlants, of kControllers
+  std::string plant = "quasidynamic", controller = "mpc";  // one of kPlantKinds, of kControllers
   bool replays = false;  // as it is: no re-timing, every command, nothing added at the end
   std::string disturb, out;
   int seeds = 1;
@@ -47,9 +47,6 @@ template <typename Enum, std::size_t N>
 Enum named(const std::array<Enum, N>& values, const std::string& word) {
   return *std::find_if(values.begin(), values.end(), [&](Enum value) { return to_string(value) == word; });
 }
-constexpr std::array kPlants{plant::PlantKind::kQuasidynamic, plant::PlantKind::kConvexSecondOrder,
-                             plant::PlantKind::kStewartTrinkle, plant::PlantKind::kMujoco, plant::PlantKind::kDrake};
-constexpr std::array kControllers{control::Controller::kOpenLoop, control::Controller::kMpc};
 template <typename Enum, std::size_t N>
 std::vector<std::string> words_of(const std::array<Enum, N>& values) {
   std::vector<std::string> words;
@@ -58,8 +55,8 @@ std::vector<std::string> words_of(const std::array<Enum, N>& values) {
 }
 
 execution::TrackedRunOptions tracked_options(const TrackCommand& options) {
-  return {.plant = named(kPlants, options.plant),
-          .controller = named(kControllers, options.controller),
+  return {.plant = named(plant::kPlantKinds, options.plant),
+          .controller = named(control::kControllers, options.controller),
           .replays = options.replays,
           .max_duration_s = options.max_duration_s.value_or(0),
           .time_limit_s = options.time_limit_s.value_or(kInfinity),
@@ -299,7 +296,7 @@ void add_common(CLI::App& command, TrackCommand& options) {
       .add_option("--plant", options.plant,
                   "What follows: quasidynamic (default), convex-second-order, stewart-trinkle, mujoco, or drake")
       ->type_name("NAME")
-      ->check(CLI::IsMember(words_of(kPlants)));
+      ->check(CLI::IsMember(words_of(plant::kPlantKinds)));
   command.add_option("--out", options.out, "Run folder (default out/NAME-YYYYMMDD-HHMMSS)")->type_name("DIR");
   command.add_flag("--force", options.force, "Replace the run in a folder that is not empty");
   add_dump_options(command, options.dump);
@@ -315,7 +312,7 @@ Command add_track(CLI::App& app) {
   add_common(*command, *options);
   command->add_option("--controller", options->controller, "open-loop, or mpc (default; settings: track: of the scene)")
       ->type_name("NAME")
-      ->check(CLI::IsMember(words_of(kControllers)));
+      ->check(CLI::IsMember(words_of(control::kControllers)));
   command->add_option("--disturb", options->disturb, "What goes wrong, and how much; drawn again for each seed")
       ->type_name("FILE");
   command->add_option("--seeds", options->seeds, "Runs with seeds --seed, --seed + 1, …; statistics in summary.json")

@@ -17,7 +17,7 @@ import numpy as np
 
 from ._errors import SolveError, Status
 from ._model import Batch, StepModel
-from .convert import _joints_of
+from .convert import joints_of
 
 
 class Steps(NamedTuple):
@@ -49,7 +49,7 @@ def _tangents(model: StepModel, q: np.ndarray, inverse: bool) -> np.ndarray:
     """E, (B, n_q, n_v), or D, (B, n_v, n_q), at the rows of q."""
     scene = model.scene
     out = np.zeros((len(q), scene.n_v, scene.n_q) if inverse else (len(q), scene.n_q, scene.n_v))
-    for joint in _joints_of(scene):
+    for joint in joints_of(scene):
         turn = 0 if joint.kind == "axis" else 3
         if turn:
             quat = q[:, joint.q : joint.q + 4]
@@ -156,7 +156,7 @@ class Function:
     def _of_velocity(self, model: StepModel, tangent: np.ndarray, delta: np.ndarray, v: np.ndarray) -> np.ndarray:
         """∂v⁺/∂θ of v⁺ = δ/h from ∂q⁺/∂θ, which is a tangent at q⁺: of rotations δ changes by J⁻¹ of it, Exp(δ + dδ) = Exp(J dδ) Exp(δ)."""
         by = tangent.copy()
-        for joint in _joints_of(model.scene):
+        for joint in joints_of(model.scene):
             if joint.kind != "axis":
                 turn = slice(joint.v, joint.v + 3)
                 by[:, turn] = _inverse_left_jacobians(delta[:, turn]) @ tangent[:, turn]

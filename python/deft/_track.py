@@ -20,6 +20,7 @@ from ._plan import Plan, plan
 from ._run import Run
 from ._scene import Scene
 from ._text import to_yaml
+from .convert import joints_of
 
 
 class Plant(ABC):
@@ -43,7 +44,7 @@ class Plant(ABC):
 
 
 class StepPlant(Plant):
-    """A step model as a plant: steps of its own length h, at least one per period."""
+    """A step model as a plant: steps of its own length h, each as soon as so much time has been asked for."""
 
     def __init__(self, model: StepModel):
         self.model = model
@@ -51,7 +52,7 @@ class StepPlant(Plant):
     def reset(self, q: np.ndarray, v: np.ndarray, u: np.ndarray, seed: int) -> None:
         self.model.reset()
         self.q, self.v, self.time = q, v, 0.0
-        self._u, self._left = u, 0.0
+        self._left = 0.0  # of the time that was asked for [s]
 
     def step(self, u: np.ndarray, dt: float) -> None:
         self._left += dt
@@ -156,11 +157,11 @@ class Controller:
             X_WB = np.asarray(pose, float)
             if X_WB.shape != (4, 4):
                 raise ValueError(f"poses['{body}']: expected shape (4, 4), got {X_WB.shape}")
-            names = [coordinate.name for coordinate in self.scene.coordinates]
-            path = next((path for path in (body, body.rpartition("/")[0]) if f"{path}/qw" in names and f"{path}/x" in names), None)
-            if path is None:
+            names = (body, body.rpartition("/")[0])
+            joint = next((joint for joint in joints_of(self.scene) if joint.kind == "free" and joint.name in names), None)
+            if joint is None:
                 raise ValueError(f"poses: '{body}' is no free body of the scene")
-            first = names.index(f"{path}/qw")
+            first = joint.q
             q[first : first + 4], q[first + 4 : first + 7] = _quaternion(X_WB[:3, :3]), X_WB[:3, 3]
         return q
 

@@ -38,7 +38,8 @@ class _Joint(NamedTuple):
 _WIDTHS = {"free": (7, 6), "ball": (4, 3), "axis": (1, 1)}
 
 
-def _joints_of(scene: Scene) -> list[_Joint]:
+def joints_of(scene: Scene) -> list[_Joint]:
+    """The joints of a scene in the order of q and v: free bodies, ball joints, single axes."""
     names = [coordinate.name for coordinate in scene.coordinates]
     joints: list[_Joint] = []
     q = v = 0
@@ -58,7 +59,7 @@ def _matched(scene: Scene, others: list[_Joint], what: str) -> list[tuple[_Joint
         for name in {other.name, *other.names}:
             key = (other.kind, name.replace("::", "/"))
             by_name[key] = None if key in by_name else other  # of several it means none
-    own = _joints_of(scene)
+    own = joints_of(scene)
     pairs: list[tuple[_Joint, _Joint]] = []
     taken: dict[int, str] = {}
     for joint in own:

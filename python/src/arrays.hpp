@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include <Eigen/Core>
+#include <algorithm>
 #include <array>
 #include <initializer_list>
 #include <memory>
@@ -81,7 +82,14 @@ Array new_array(const std::vector<std::size_t>& shape, Fill&& fill) {
   fill(data);
   return nb::steal<Array>(nb::cast(nb::ndarray<nb::numpy, double>(data, shape.size(), shape.data(), owner)).release());
 }
-/// The same, None where there is no such matrix: it has no rows.
+/// Vectors of `width` entries as rows.
+template <typename Vectors>
+Array rows_array(const Vectors& vectors, std::size_t width) {
+  return new_array({vectors.size(), width}, [&](double* out) {
+    for (const auto& row : vectors) out = std::copy(row.begin(), row.end(), out);
+  });
+}
+/// A new array, None where there is no such matrix: it has no rows.
 std::optional<Array> to_array_or_none(const Eigen::MatrixXd& values);
 /// A read-only view of numbers that `owner` keeps.
 Array view_of(const double* data, std::initializer_list<std::size_t> shape, nb::handle owner);

@@ -116,13 +116,11 @@ dynamics::BundleResult bundle(Model& model, nb::handle q, nb::handle u, int samp
     dynamics::bundle_gradient(scene, batch, start, command, options, result);
   }
   if (result.outcome == dynamics::BundleOutcome::kDone) return result;
-  const nb::object type = nb::module_::import_("deft._errors").attr("SolveError");
   const std::string text = result.outcome == dynamics::BundleOutcome::kFailed
                                ? "the step without noise failed: " + std::string(solvers::sentence(result.status))
                                : "only " + std::to_string(result.used) + " of " + std::to_string(samples) +
                                      " samples have a step; valid: more samples, less noise";
-  PyErr_SetObject(type.ptr(), type(text).ptr());
-  throw nb::python_error();
+  raise_solve_error(text);
 }
 
 /// A matrix of a bundle; None where it was not asked for.

@@ -11,6 +11,16 @@ nb::list diagnostics_list(std::span<const Diagnostic> diagnostics) {
   return list;
 }
 
+nb::object status_of(solvers::Status status) {
+  return nb::module_::import_("deft._errors").attr("STATUSES")[static_cast<int>(status)];
+}
+
+void raise_solve_error(const std::string& text, std::optional<solvers::Status> status, double residual) {
+  const nb::object type = nb::module_::import_("deft._errors").attr("SolveError");
+  PyErr_SetObject(type.ptr(), type(text, status ? status_of(*status) : nb::object(nb::none()), residual).ptr());
+  throw nb::python_error();
+}
+
 void translate_errors() {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {

@@ -110,12 +110,6 @@ Plan optimize_plan(const Plan& plan, const scene::Scene& scene, std::uint64_t se
   return better;
 }
 
-Array rows(const std::vector<Eigen::VectorXd>& vectors, int width) {
-  return new_array({vectors.size(), to_size(width)}, [&](double* out) {
-    for (const Eigen::VectorXd& row : vectors) out = std::copy(row.begin(), row.end(), out);
-  });
-}
-
 nb::dict error_of(const planning::GoalError& error) {
   nb::dict out;
   out["position_m"] = error.position_m;
@@ -191,9 +185,10 @@ std::optional<double> seconds(double value) { return value < 0 ? std::nullopt : 
 void bind_plans(nb::module_& module) {
   nb::class_<Plan>(module, "Plan")
       .def_prop_ro("success", [](const Plan& p) { return p.result.plan.holds(); })
-      .def_prop_ro("status", [](const Plan& p) { return std::string(planning::status_word(p.result)); })
-      .def_prop_ro("q", [](const Plan& p) { return rows(p.result.plan.q, p.scene.nq()); })
-      .def_prop_ro("u", [](const Plan& p) { return rows(p.result.plan.commands, p.scene.nu()); })
+      .def_prop_ro("status",
+                   [](const Plan& p) { return std::string(planning::status_word(p.result.plan, p.result.end)); })
+      .def_prop_ro("q", [](const Plan& p) { return rows_array(p.result.plan.q, to_size(p.scene.nq())); })
+      .def_prop_ro("u", [](const Plan& p) { return rows_array(p.result.plan.commands, to_size(p.scene.nu())); })
       .def_prop_ro("u_start", [](const Plan& p) { return to_array(p.result.plan.u_start); })
       .def_prop_ro("h", [](const Plan& p) { return p.result.plan.h; })
       .def_prop_ro("goal", [](const Plan& p) { return p.goal; })

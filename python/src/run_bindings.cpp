@@ -25,13 +25,6 @@ using nb::literals::operator""_a;
 using dynamics::ContactRecord;
 using dynamics::Trajectory;
 
-/// Rows of numbers as one array.
-Array rows(const std::vector<std::vector<double>>& values, std::size_t width) {
-  return new_array({values.size(), width}, [&](double* out) {
-    for (const std::vector<double>& row : values) out = std::copy(row.begin(), row.end(), out);
-  });
-}
-
 /// Contacts of the step that ends at time t.
 struct StepContacts {
   std::vector<std::pair<std::string, std::string>> bodies;
@@ -186,13 +179,13 @@ void bind_runs(nb::module_& module) {
                                                                        static_cast<Eigen::Index>(r.motion.t.size()))
                                          .eval());
                    })
-      .def_prop_ro("q", [](const Run& r) { return rows(r.motion.q, r.motion.names_q.size()); })
+      .def_prop_ro("q", [](const Run& r) { return rows_array(r.motion.q, r.motion.names_q.size()); })
       .def_prop_ro("v",
                    [](const Run& r) {
                      return r.motion.v.empty() ? std::nullopt
-                                               : std::optional(rows(r.motion.v, r.motion.names_v.size()));
+                                               : std::optional(rows_array(r.motion.v, r.motion.names_v.size()));
                    })
-      .def_prop_ro("u", [](const Run& r) { return rows(r.motion.u, r.motion.names_u.size()); })
+      .def_prop_ro("u", [](const Run& r) { return rows_array(r.motion.u, r.motion.names_u.size()); })
       .def_prop_ro("names_q", [](const Run& r) { return r.motion.names_q; })
       .def_prop_ro("names_u", [](const Run& r) { return r.motion.names_u; })
       .def_prop_ro("bodies", [](const Run& r) { return r.motion.names_bodies; })

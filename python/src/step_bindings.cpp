@@ -19,18 +19,11 @@ namespace {
 
 using nb::literals::operator""_a;
 
-nb::object status_of(solvers::Status status) {
-  return nb::module_::import_("deft._errors").attr("STATUSES")[static_cast<int>(status)];
-}
-
 /// Raises deft.SolveError for a step that has no derivative.
 [[noreturn]] void raise_failed(const dynamics::StepResult& result) {
-  const nb::object type = nb::module_::import_("deft._errors").attr("SolveError");
-  const auto word = std::string(solvers::to_string(result.status));
-  const nb::object error = type("the step failed: " + word + ". " + std::string(solvers::sentence(result.status)),
-                                status_of(result.status), result.certificate.max_scaled());
-  PyErr_SetObject(type.ptr(), error.ptr());
-  throw nb::python_error();
+  raise_solve_error("the step failed: " + std::string(solvers::to_string(result.status)) + ". " +
+                        std::string(solvers::sentence(result.status)),
+                    result.status, result.certificate.max_scaled());
 }
 
 Contacts contacts_of(const Step& step) {

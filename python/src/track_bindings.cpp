@@ -29,10 +29,6 @@ namespace {
 
 using nb::literals::operator""_a;
 
-constexpr std::array kPlants{plant::PlantKind::kQuasidynamic, plant::PlantKind::kConvexSecondOrder,
-                             plant::PlantKind::kStewartTrinkle, plant::PlantKind::kMujoco, plant::PlantKind::kDrake};
-constexpr std::array kControllers{control::Controller::kOpenLoop, control::Controller::kMpc};
-
 template <typename Enum, std::size_t N>
 Enum named(const std::array<Enum, N>& values, const char* what, const std::string& word) {
   std::vector<std::string_view> words;
@@ -76,14 +72,14 @@ nb::tuple track(const Plan& plan, nb::object plant, nb::object controller, const
   execution::TrackedRunOptions options{.max_duration_s = max_duration_s, .threads = threads};
   Raised raised;
   if (nb::isinstance<nb::str>(plant))
-    options.plant = named(kPlants, "plant", nb::cast<std::string>(plant));
+    options.plant = named(plant::kPlantKinds, "plant", nb::cast<std::string>(plant));
   else
     options.make_plant = [&](const scene::Scene& world, const plant::PlantOptions&) {
       const nb::gil_scoped_acquire lock;
       return std::make_unique<PythonPlant>(plant, world, seed, raised);
     };
   if (nb::isinstance<nb::str>(controller)) {
-    options.controller = named(kControllers, "controller", nb::cast<std::string>(controller));
+    options.controller = named(control::kControllers, "controller", nb::cast<std::string>(controller));
   } else {
     const scene::Scene& scene = plan.scene;
     controller.attr("reset")(nb::cast(scene), plan.goal, to_array(scene.initial_configuration()), seed);
@@ -126,7 +122,7 @@ nb::tuple track(const Plan& plan, nb::object plant, nb::object controller, const
 
 std::unique_ptr<Controller> make_controller(const Plan& plan, const std::string& name, std::uint64_t seed,
                                             int threads) {
-  const control::Controller controller = named(kControllers, "controller", name);
+  const control::Controller controller = named(control::kControllers, "controller", name);
   execution::TrackedTask task = execution::make_task(plan.scene, motion_of(plan), {.controller = controller},
                                                      {plan.scene.spec().file, "plan", plan.goal});
   return std::make_unique<Controller>(std::move(task), controller, seed, threads);
@@ -155,17 +151,12 @@ struct NativePlant {
   std::unique_ptr<plant::Plant> plant;
   std::atomic<bool> taken{false};
 
-  NativePlant(scene::Scene of, const std::string& name) : scene(std::move(of)), kind(named(kPlants, "plant", name)) {
-    const scene::TrackSettings& settings = scene.settings().track;
+  NativePlant(scene::Scene of, const std::string& name)
+      : scene(std::move(of)), kind(named(plant::kPlantKinds, "plant", name)) {
     const auto model = dynamics::make_step_model(scene);
-    const bool is_mujoco = kind == plant::PlantKind::kMujoco;
     plant = plant::make_plant(
         kind, scene,
-        {.step = is_mujoco ? std::min(settings.plant_step, settings.mujoco_step) : settings.plant_step,
-         .damping_ratio = settings.damping_ratio,
-         .joint_lag = settings.joint_lag,
-         .object_damping =
-             plant::object_damping(scene, settings.object_damping, model->second_order() ? kInfinity : model->h())});
+        plant::tracked_options(kind, scene, scene.settings().track, model->second_order() ? kInfinity : model->h()));
   }
   Eigen::VectorXd v() const {
     const dynamics::State& state = plant->state();
@@ -190,9 +181,7 @@ void advance(NativePlant& self, nb::handle u, double dt) {
     return self.plant->advance(command, dt);
   }();
   if (status == plant::PlantStatus::kOk) return;
-  const nb::object type = nb::module_::import_("deft._errors").attr("SolveError");
-  PyErr_SetObject(type.ptr(), type("the plant's step ended: " + std::string(to_string(status))).ptr());
-  throw nb::python_error();
+  raise_solve_error("the plant's step ended: " + std::string(to_string(status)));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 // A plant under a tracking controller, period by period: sensors, estimate, reference, command, actuators, records.
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -31,6 +32,7 @@ std::string_view to_string(TrackWord word);
 
 /// Where commands come from: the plan as it is, or TrackingMpc along it.
 enum class Controller { kOpenLoop, kMpc };
+inline constexpr std::array kControllers{Controller::kOpenLoop, Controller::kMpc};  // all of them
 /// "open-loop" or "mpc", the words of --controller.
 std::string_view to_string(Controller controller);
 

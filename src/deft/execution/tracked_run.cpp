@@ -105,13 +105,8 @@ TrackedRun run(const TrackedTask& task, const TrackedRunOptions& options, const 
   Diagnostics repeated;  // what the world warns of was said when the task's scene was built
   const scene::Scene world = scene::Scene::build(plant::disturbed(task.scene, disturbance), repeated);
   const scene::TrackSettings& settings = task.scene.settings().track;
-  const bool is_mujoco = options.plant == plant::PlantKind::kMujoco;
-  const plant::PlantOptions how{
-      .step = is_mujoco ? std::min(settings.plant_step, settings.mujoco_step) : settings.plant_step,
-      .damping_ratio = settings.damping_ratio,
-      .joint_lag = settings.joint_lag,
-      .object_damping = plant::object_damping(world, settings.object_damping, task.damping_h),
-      .on_step = listener.inner_step};
+  plant::PlantOptions how = plant::tracked_options(options.plant, world, settings, task.damping_h);
+  how.on_step = listener.inner_step;
   const auto plant = options.make_plant ? options.make_plant(world, how) : plant::make_plant(options.plant, world, how);
   const std::optional<Eigen::VectorXd> settled = plant::disturbed_start(world, task.plan.q.front(), disturbance);
   const Eigen::VectorXd q_start = settled ? *settled : plant::moved_start(world, task.plan.q.front(), disturbance);

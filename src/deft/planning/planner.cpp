@@ -493,20 +493,6 @@ Plan check_plan(const scene::Scene& scene, const Goal& goal, const Eigen::Vector
   return check_route(scene, goal, nullptr, q, {std::move(commands), std::move(segments)}, u_start).plan;
 }
 
-std::string_view status_word(const PlannerResult& result) {
-  if (result.plan.success) return result.plan.holds() ? "Solved" : "NotHolding";
-  switch (result.end) {
-    case SearchEnd::kStopped:
-      return "Interrupted";
-    case SearchEnd::kTime:
-      return "TimeLimit";
-    case SearchEnd::kImpossible:
-      return "Impossible";
-    default:
-      return "NodeLimit";
-  }
-}
-
 PlannerResult make_plan(const scene::Scene& scene, const scene::GoalSpec& goal, const PlannerOptions& options) {
   return Run(scene, goal, options)();
 }

@@ -2,7 +2,6 @@
 // From a scene and a goal to a checked plan: search, check by exact simulation, improve.
 
 #include <functional>
-#include <string_view>
 #include <vector>
 
 #include "deft/planning/feasibility/goal.hpp"
@@ -48,10 +47,6 @@ struct PlannerResult {
   int tried = 0;                      // roll-outs, in all trees
   long solves = 0;                    // steps taken, exact and smoothed, without those of the checks
 };
-
-/// What became of a run, in one word: Solved; NotHolding: a plan that some judge refuses; Interrupted, TimeLimit,
-/// Impossible or NodeLimit: none.
-std::string_view status_word(const PlannerResult& result);
 
 /// Simulates the commands exactly from q and checks whether the goal is met at the end and for the settings.hold_steps
 /// before it; with settings.refine also under each of the shorter steps (the step-halving check). Nothing else decides

@@ -126,4 +126,18 @@ std::vector<Reason> reasons_of(const scene::Scene& scene, const Goal& goal, cons
   return reasons;
 }
 
+std::string_view status_word(const Plan& plan, SearchEnd end) {
+  if (plan.success) return plan.holds() ? "Solved" : "NotHolding";
+  switch (end) {
+    case SearchEnd::kStopped:
+      return "Interrupted";
+    case SearchEnd::kTime:
+      return "TimeLimit";
+    case SearchEnd::kImpossible:
+      return "Impossible";
+    default:
+      return "NodeLimit";
+  }
+}
+
 }  // namespace deft::planning

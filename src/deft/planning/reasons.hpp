@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "deft/planning/feasibility/goal.hpp"
@@ -23,6 +24,10 @@ struct Tally {
   /// Adds what the judges said of a plan.
   void add(const std::vector<Verdict>& verdicts);
 };
+
+/// What became of a run of the planner, in one word: Solved; NotHolding: a plan that some judge refuses; else there is
+/// none: Interrupted, TimeLimit, Impossible or NodeLimit. @param end  of the search for the first plan.
+std::string_view status_word(const Plan& plan, SearchEnd end);
 
 /// The causes in order of weight, heaviest first; none for a plan that holds. Tries that ended in the same way are one
 /// cause, whose weight is their share of all tries; a judge's is the share of judged plans that it refused.

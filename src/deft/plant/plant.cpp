@@ -1,5 +1,6 @@
 #include "deft/plant/plant.hpp"
 
+#include <algorithm>
 namespace deft::plant {
 
 std::string_view to_string(PlantKind kind) {
@@ -28,6 +29,15 @@ std::string_view to_string(PlantStatus status) {
       return "Diverged";
   }
   return "";
+}
+
+PlantOptions tracked_options(PlantKind kind, const scene::Scene& world, const scene::TrackSettings& settings,
+                             double h) {
+  return {
+      .step = kind == PlantKind::kMujoco ? std::min(settings.plant_step, settings.mujoco_step) : settings.plant_step,
+      .damping_ratio = settings.damping_ratio,
+      .joint_lag = settings.joint_lag,
+      .object_damping = object_damping(world, settings.object_damping, h)};
 }
 
 Eigen::VectorXd object_damping(const scene::Scene& scene, std::optional<double> stated, double h) {

@@ -2,6 +2,7 @@
 // What a controller acts on, and what plans are tried out on: a world that keeps its own time.
 
 #include <Eigen/Core>
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -16,6 +17,9 @@ namespace deft::plant {
 
 /// The plants. kMujoco, kDrake: independent simulators, loaded or started when they are asked for.
 enum class PlantKind { kQuasidynamic, kConvexSecondOrder, kStewartTrinkle, kMujoco, kDrake };
+/// All of them.
+inline constexpr std::array kPlantKinds{PlantKind::kQuasidynamic, PlantKind::kConvexSecondOrder,
+                                        PlantKind::kStewartTrinkle, PlantKind::kMujoco, PlantKind::kDrake};
 std::string_view to_string(PlantKind kind);  // the words of --plant
 
 /// What a plant is beside its scene. Joints of robots are springs with the scene's stiffness; on plants of second order
@@ -86,5 +90,8 @@ std::vector<Simulator> find_simulators();
 /// unless it is stated): `stated` for all if given, else what step.object_damping states, else 1/h for objects that
 /// gravity does not act on (at the start), 0 for others.
 Eigen::VectorXd object_damping(const scene::Scene& scene, std::optional<double> stated, double h);
+
+/// What `track:` of the scene says of a plant of this kind, in this world. @param h  as of object_damping.
+PlantOptions tracked_options(PlantKind kind, const scene::Scene& world, const scene::TrackSettings& settings, double h);
 
 }  // namespace deft::plant
