@@ -129,6 +129,11 @@ def count_junit(report: Path, output: str) -> Count:
     return count
 
 
+def python_of(folder: Path) -> str:
+    """The interpreter of a folder of tests: for those of the package one that has its wheel, if there is one."""
+    return os.environ.get("DEFT_PACKAGE_PYTHON", sys.executable) if folder.name == "python" else sys.executable
+
+
 def find_suites(build: Path, logs: Path) -> list[Suite]:
     """All suites of the tree, the C++ modules that have test files but no executable included (they fail)."""
     suites = []
@@ -145,7 +150,7 @@ def find_suites(build: Path, logs: Path) -> list[Suite]:
             suites.append(
                 Suite(
                     f"{folder.name} (pytest)",
-                    [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", str(folder)],
+                    [python_of(folder), "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", str(folder)],
                     report,
                     count_junit,
                 )

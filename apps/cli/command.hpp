@@ -18,6 +18,7 @@ struct Command {
   std::function<int()> run;  // after parsing; returns the exit code. InputError is bad input.
 };
 
+Command add_demo(CLI::App& app);       // `deft demo`: the main job on bundled scenes
 Command add_info(CLI::App& app);       // `deft info`: what a scene holds
 Command add_check(CLI::App& app);      // `deft check`: everything wrong or suspicious in scenes and model files
 Command add_sim(CLI::App& app);        // `deft sim`: the commands of a scene simulated into a run folder

@@ -12,6 +12,7 @@
 
 #include "command.hpp"
 #include "deft/core/resources.hpp"
+#include "deft/core/version.hpp"
 #include "deft/plant/plant.hpp"
 #include "deft/solvers/kernels/isa.hpp"
 #include "json.hpp"
@@ -107,7 +108,7 @@ int run(const OutputOptions& output) {
                         {"version", simulator.version.empty() ? Json(nullptr) : Json(simulator.version)},
                         {"place", simulator.place.empty() ? Json(nullptr) : Json(simulator.place)},
                         {"missing", simulator.missing.empty() ? Json(nullptr) : Json(simulator.missing)}});
-    print_json({{"version", DEFT_VERSION},
+    print_json({{"version", version()},
                 {"prefix", prefix},
                 {"libraries", list},
                 {"isa", isa},
@@ -115,7 +116,7 @@ int run(const OutputOptions& output) {
                 {"problems", problems},
                 {"simulators", plants}});
   } else {
-    fmt::print("deft {}\n  prefix  {}\n  isa     {}\n  scenes  {}\n", DEFT_VERSION, prefix, isa, resource("scenes"));
+    fmt::print("deft {}\n  prefix  {}\n  isa     {}\n  scenes  {}\n", version(), prefix, isa, resource("scenes"));
     for (const Library& library : libraries)
       fmt::print("  {:<36} {:<12} {}\n", library.name, library.version, library.path);
     for (const plant::Simulator& simulator : simulators)

@@ -14,6 +14,7 @@
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/log.hpp"
 #include "deft/core/resources.hpp"
+#include "deft/core/version.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/io/runs/run_folder.hpp"
@@ -103,7 +104,7 @@ void draw(const std::string& scene_file, const std::string& page) {
   Diagnostics expected;  // the mesh collides as its hull in the picture, which nothing touches
   const scene::Scene scene = io::load_scene(scene_file, {.bundled_scenes = resource("scenes")}, expected);
   const auto model = dynamics::make_step_model(scene);
-  write_page(page, {scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), DEFT_VERSION},
+  write_page(page, {scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), version()},
              dynamics::start_trajectory(*model, dynamics::initial_state(*model)));
 }
 

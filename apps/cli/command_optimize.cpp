@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "deft/core/log.hpp"
+#include "deft/core/version.hpp"
 #include "deft/execution/plan_folder.hpp"
 #include "deft/execution/tracked_run.hpp"
 #include "deft/io/runs/plan_file.hpp"
@@ -165,7 +166,7 @@ Json write_folder(const OptimizeOptions& options, const GoalProblem& problem, co
                   const planning::PlanOptimizerResult& result, double planned_s) {
   const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
   {
-    execution::PlanFolder published(folder, problem.scene, problem.goal.target.name, DEFT_VERSION);
+    execution::PlanFolder published(folder, problem.scene, problem.goal.target.name, version());
     published.begin(options.scene.seed);
     published.finish(result.plan, result.nodes, options.scene.threads);
   }

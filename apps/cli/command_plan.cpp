@@ -8,6 +8,7 @@
 
 #include "command.hpp"
 #include "deft/core/log.hpp"
+#include "deft/core/version.hpp"
 #include "deft/dynamics/body_poses.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/execution/plan_folder.hpp"
@@ -278,7 +279,7 @@ Json search_all(const PlanOptions& options, const Problem& problem, const Place&
     runs.push_back(Json::parse(result));
     best = std::max(best, rank_of(runs.back()));
   }
-  execution::PlanFolder published(place.folder, problem.scene, problem.goal->target.name, DEFT_VERSION);
+  execution::PlanFolder published(place.folder, problem.scene, problem.goal->target.name, version());
   Progress progress(!options.output.quiet);
   while (static_cast<int>(runs.size()) < options.seeds && (runs.empty() || !interrupted())) {
     const std::uint64_t seed = options.scene.seed + runs.size();
@@ -355,7 +356,7 @@ int run(PlanOptions options) {
   }
   const Problem problem = load_problem(options);
   const std::string goal = problem.goal->target.name, yaml = problem.scene.spec().merged_yaml;
-  const io::JournalHeader header{goal, DEFT_VERSION, options.scene.seed, options.seeds, yaml};
+  const io::JournalHeader header{goal, version(), options.scene.seed, options.seeds, yaml};
   if (place.journal) {
     place.journal->require_same(header);
     if (const auto summary = finished_summary(place.folder, *place.journal)) {

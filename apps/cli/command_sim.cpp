@@ -14,6 +14,7 @@
 #include "deft/core/index.hpp"
 #include "deft/core/infinity.hpp"
 #include "deft/core/log.hpp"
+#include "deft/core/version.hpp"
 #include "deft/dynamics/complementarity/complementarity_step.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
@@ -271,7 +272,7 @@ int run(const SimOptions& options) {
   const RunLog log(file("deft.log"), announcement(options, scene, steps, model->h()), diagnostics.all(),
                    options.output);
   io::publish_text(file("config.yaml"), scene.spec().merged_yaml);
-  const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), DEFT_VERSION};
+  const io::RunHeader header{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), version()};
   Trajectory motion = dynamics::start_trajectory(*model, start);
   if (controller) controller->announce(motion);
   io::RunWriter writer(folder, header, motion);

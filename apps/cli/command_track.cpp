@@ -10,6 +10,7 @@
 #include "command.hpp"
 #include "deft/control/tracking_loop.hpp"
 #include "deft/core/log.hpp"
+#include "deft/core/version.hpp"
 #include "deft/execution/tracked_run.hpp"
 #include "deft/io/runs/plan_file.hpp"
 #include "deft/io/runs/run_folder.hpp"
@@ -183,7 +184,7 @@ class TrackFolder {
   TrackFolder(const TrackCommand& options, const Loaded& loaded)
       : options_(options),
         loaded_(loaded),
-        header_{scene().spec().name, scene().spec().merged_yaml, viewer::visual_json(scene()), DEFT_VERSION} {}
+        header_{scene().spec().name, scene().spec().merged_yaml, viewer::visual_json(scene()), version()} {}
 
   void open(const Trajectory& start) {
     folder_ = io::make_run_folder(options_.out, scene().spec().name, options_.force);

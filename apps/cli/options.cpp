@@ -7,6 +7,7 @@
 
 #include "deft/core/log.hpp"
 #include "deft/core/resources.hpp"
+#include "deft/core/version.hpp"
 
 namespace deft::cli {
 
@@ -14,7 +15,7 @@ void add_output_options(CLI::App& command, OutputOptions& options) {
   command.add_flag("--json", options.json, "One JSON object on standard output")->group("Output");
   command.add_flag("--quiet", options.quiet, "No progress and no warnings")->group("Output");
   command.add_flag("-v,--verbose", options.verbosity, "More log lines (twice: all)")->group("Output");
-  command.set_version_flag("--version", "deft " DEFT_VERSION, "Print the version")->group("Output");
+  command.set_version_flag("--version", std::string("deft ") + version(), "Print the version")->group("Output");
 }
 
 void apply(const OutputOptions& options) {

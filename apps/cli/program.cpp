@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "deft/core/diagnostics.hpp"
+#include "deft/core/version.hpp"
 
 namespace deft::cli {
 namespace {
@@ -40,15 +41,15 @@ int usage_error(const CLI::App& app, const std::vector<Command>& commands, const
 
 int run_command(int argc, char** argv) {
   CLI::App app("Simulation, planning and control of robots that work through contact", "deft");
-  app.set_version_flag("--version", "deft " DEFT_VERSION, "Print the version");
+  app.set_version_flag("--version", std::string("deft ") + version(), "Print the version");
   app.require_subcommand(1);
   app.footer(
       "Exit codes: 0 done; 1 not reached, infeasible or unbounded; 2 usage or bad input; 3 numerical failure; 130 "
       "interrupted.");
-  const std::vector<Command> commands{add_info(app),     add_check(app), add_sim(app),    add_plan(app),
-                                      add_optimize(app), add_track(app), add_replay(app), add_linearize(app),
-                                      add_solve(app),    add_view(app),  add_new(app),    add_model(app),
-                                      add_export(app),   add_doctor(app)};
+  const std::vector<Command> commands{add_demo(app),      add_info(app),     add_check(app), add_sim(app),
+                                      add_plan(app),      add_optimize(app), add_track(app), add_replay(app),
+                                      add_linearize(app), add_solve(app),    add_view(app),  add_new(app),
+                                      add_model(app),     add_export(app),   add_doctor(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

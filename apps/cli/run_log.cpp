@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "deft/core/log.hpp"
+#include "deft/core/version.hpp"
 
 namespace deft::cli {
 
@@ -10,7 +11,7 @@ RunLog::RunLog(const std::string& path, const std::string& what, std::span<const
                const OutputOptions& output, bool continues) {
   log::start_file(path, continues);
   log::set_level(log::Level::kOff);
-  log::info(fmt::format("deft {} {}", DEFT_VERSION, what));
+  log::info(fmt::format("deft {} {}", version(), what));
   for (const Diagnostic& warning : warnings) log::warning(to_string(warning));
   apply(output);
 }

@@ -13,6 +13,7 @@ from ._model import Batch, StepModel, bundle, simulate
 from ._page import page, show
 from ._plan import Plan, optimize, plan, plan_statistics
 from ._problem import ContactControl, PatchProblem, Problem, check, solve
+from ._resources import CMAKE as _CMAKE
 from ._run import Run
 from ._scene import Coordinate, Scene, load, loads, scene_path, scenes
 from ._track import Controller, DrakePlant, MujocoPlant, Plant, Policy, StepPlant, TrackedRun, track
@@ -26,10 +27,17 @@ def main(argv: _Sequence[str] | None = None) -> int:
 
 
 def __getattr__(name: str) -> _Any:
-    """deft.jax and deft.torch are imported when they are first used."""
-    if name in ("jax", "torch"):
+    """deft.gym, deft.jax and deft.torch are imported when they are first used."""
+    if name in ("gym", "jax", "torch"):
         return _import_module(f"deft.{name}")
     raise AttributeError(f"module 'deft' has no attribute {name!r}")
+
+
+def cmake_dir() -> str:
+    """The folder of deftConfig.cmake, for find_package(deft) of C++ projects. @throws RuntimeError if this installation has none"""
+    if _CMAKE is None:
+        raise RuntimeError("cmake_dir: this installation of deft has no CMake files")
+    return str(_CMAKE)
 
 
 def doctor() -> bool:
@@ -67,6 +75,7 @@ __all__ = [
     "TrackedRun",
     "bundle",
     "check",
+    "cmake_dir",
     "convert",
     "doctor",
     "load",

@@ -56,6 +56,11 @@ class SceneBuilder:
         self._scene.setdefault("robots", []).append({"name": name, **stated, **keys})
         return self
 
+    def object(self, name: str, **keys: Any) -> SceneBuilder:
+        """Names a body as an object, whose motion plans are about; keywords are the keys of `objects:`."""
+        self._scene.setdefault("objects", []).append({"name": name, **keys})
+        return self
+
     def configuration(self, name: str, models: Mapping[str, Any]) -> SceneBuilder:
         """A configuration by name: {"hand": [joints…], "ball": {"position": …, "quat_wxyz": …}}; the first is the initial one."""
         self._scene.setdefault("configurations", {})[name] = dict(models)

@@ -13,7 +13,7 @@ def main(arguments: Sequence[str]) -> int: ...
 
 def resource(place: str) -> str: ...
 
-def set_resource_root(root: str) -> None: ...
+def set_interpreter(path: str) -> None: ...
 
 def yaml_to_objects(text: str) -> object: ...
 
@@ -436,6 +436,43 @@ class Run:
 def simulate(scene: Scene, q0: object | None, v0: object | None, commands: object | None, steps: int, on_step: object | None) -> Run: ...
 
 def open_run(path: str) -> Run: ...
+
+class Goal:
+    @property
+    def name(self) -> str:
+        """Of the scene's goal."""
+
+    @property
+    def q(self) -> numpy.ndarray:
+        """
+        A configuration at the goal, (n_q,); what it leaves free is as at the start.
+        """
+
+    @property
+    def size(self) -> int:
+        """Entries of the residual."""
+
+    @property
+    def tolerance_m(self) -> float:
+        """Distance of what is just within one tolerance [m]."""
+
+    def residual(self, q: object) -> numpy.ndarray:
+        """
+        W (q_goal - q) along world tangents, (size,) or (batch, size) [m]: rotations and joints in the unit in which their tolerance is that of positions.
+        """
+
+    def distance(self, q: object) -> object:
+        """Norm of the residual [m], a number or (batch,)."""
+
+    def error(self, q: object) -> tuple:
+        """
+        The largest errors: of positions [m], rotations [rad], joints [rad, m]; NaN of what the goal does not name.
+        """
+
+    def reached(self, q: object) -> object:
+        """Whether every part is within its tolerance: a bool, or a list of them."""
+
+def make_goal(scene: Scene, name: str) -> Goal: ...
 
 class Plan:
     @property

@@ -27,6 +27,11 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
+def _written(problem: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a problem as its file has them; one that was made in code need not name the format."""
+    return {"format": "deft-problem", "version": 1, **_plain(problem)}
+
+
 class Problem(dict):
     """The fields of a problem file: kind, name, and what its kind states. Arrays count as lists and matrices."""
 
@@ -47,7 +52,7 @@ class Problem(dict):
         """Writes a problem file; `.gz` packs it."""
         opener = gzip.open if os.fspath(path).endswith(".gz") else open
         with opener(path, "wt", encoding="utf-8") as file:
-            json.dump(_plain(self), file)
+            json.dump(_written(self), file)
 
 
 def solve(
@@ -64,7 +69,7 @@ def solve(
     `status` is one of the words of deft.Status, whatever it is; InputError is raised for a problem that is none, and names the
     field. tolerance: scaled residual, of lcs_mpc relative gap. time_limit [s].
     """
-    text = json.dumps(_plain(problem))
+    text = json.dumps(_written(problem))
     is_main = threading.current_thread() is threading.main_thread()  # where Ctrl-C is answered
     name = str(problem.get("name", "problem"))
     return json.loads(_core.solve(text, name, tolerance, time_limit, solver, uniqueness, forces, threads, is_main))

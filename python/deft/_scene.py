@@ -241,6 +241,10 @@ class Scene:
         """dq with q0 ⊕ dq = q1, (n_v,)."""
         return self._core.difference(q0, q1)
 
+    def goal(self, name: str | None = None) -> _core.Goal:
+        """A goal by name, the first without one: distances and errors of configurations. InputError for unknown names."""
+        return _core.make_goal(self._core, name or "")
+
     def contacts(self, q: Any) -> _core.Contacts:
         """Contact points at q that are nearer than `step.contact_margin`."""
         return self._core.contacts(q)

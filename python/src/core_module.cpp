@@ -8,8 +8,11 @@
 #include <cstdio>
 
 #include "batch_bindings.hpp"
+#include "deft/core/process.hpp"
 #include "deft/core/resources.hpp"
+#include "deft/core/version.hpp"
 #include "errors.hpp"
+#include "goal_bindings.hpp"
 #include "interrupt.hpp"
 #include "limit_surface_bindings.hpp"
 #include "plan_bindings.hpp"
@@ -24,7 +27,7 @@
 namespace nb = nanobind;
 
 NB_MODULE(_core, module) {
-  module.attr("version") = DEFT_VERSION;
+  module.attr("version") = deft::version();
   module.def(
       "main",
       [](const std::vector<std::string>& arguments) {
@@ -41,13 +44,14 @@ NB_MODULE(_core, module) {
       },
       nb::arg("arguments"));
   module.def("resource", &deft::resource, nb::arg("place"));
-  module.def("set_resource_root", &deft::set_resource_root, nb::arg("root"));
+  module.def("set_interpreter", &deft::set_interpreter, nb::arg("path"));
   deft::python::translate_errors();
   deft::python::bind_yaml(module);
   deft::python::bind_scene(module);
   deft::python::bind_steps(module);
   deft::python::bind_batches(module);
   deft::python::bind_runs(module);
+  deft::python::bind_goals(module);
   deft::python::bind_plans(module);
   deft::python::bind_tracking(module);
   deft::python::bind_limit_surfaces(module);

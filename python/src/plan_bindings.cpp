@@ -10,12 +10,14 @@
 
 #include "arrays.hpp"
 #include "deft/core/index.hpp"
+#include "deft/core/version.hpp"
 #include "deft/execution/plan_folder.hpp"
 #include "deft/io/runs/plan_file.hpp"
 #include "deft/io/runs/run_folder.hpp"
 #include "deft/planning/feasibility/world.hpp"
 #include "deft/planning/plan_optimizer.hpp"
 #include "errors.hpp"
+#include "goal_bindings.hpp"
 #include "interruptibly.hpp"
 #include "run_bindings.hpp"
 
@@ -23,17 +25,6 @@ namespace deft::python {
 namespace {
 
 using nb::literals::operator""_a;
-
-const scene::GoalSpec& goal_of(const scene::Scene& scene, const std::string& name) {
-  const std::vector<scene::GoalSpec>& goals = scene.spec().goals;
-  std::vector<std::string> names;
-  for (const scene::GoalSpec& goal : goals) {
-    if (goal.target.name == name || (name.empty() && names.empty())) return goal;
-    names.push_back(goal.target.name);
-  }
-  throw InputError({}, name.empty() ? "goal: the scene has no goals"
-                                    : fmt::format("goal: there is no '{}'{}", name, did_you_mean(name, names)));
-}
 
 Plan make_plan(const scene::Scene& scene, const std::string& goal_name, std::uint64_t seed, int threads,
                nb::object on_progress) {
@@ -172,7 +163,7 @@ void save(const Plan& plan, const std::string& path, bool force) {
   const std::string folder = io::make_run_folder(path, plan.scene.spec().name, force);
   const auto file = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
   io::publish_text(file("config.yaml"), plan.scene.spec().merged_yaml);
-  execution::PlanFolder published(folder, plan.scene, plan.goal, DEFT_VERSION);
+  execution::PlanFolder published(folder, plan.scene, plan.goal, version());
   published.begin(plan.seed);
   published.finish(plan.result.plan, plan.result.nodes, 0);
   io::publish_text(file("plan.yaml"), io::plan_overlay(plan.result.plan, plan.scene.names_u()));

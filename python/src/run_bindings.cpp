@@ -10,6 +10,7 @@
 
 #include "arrays.hpp"
 #include "deft/core/index.hpp"
+#include "deft/core/version.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/io/runs/run_folder.hpp"
@@ -94,7 +95,7 @@ Run simulate(const scene::Scene& scene, nb::handle q0, nb::handle v0, nb::handle
   if (!commands.rows.empty() && steps > static_cast<int>(commands.rows.size()))
     throw nb::value_error(fmt::format("steps: {}, but commands has {} rows", steps, commands.rows.size()).c_str());
 
-  Run run{{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), DEFT_VERSION},
+  Run run{{scene.spec().name, scene.spec().merged_yaml, viewer::visual_json(scene), version()},
           dynamics::start_trajectory(*model, start),
           {},
           {},

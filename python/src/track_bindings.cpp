@@ -12,6 +12,7 @@
 #include "arrays.hpp"
 #include "controller.hpp"
 #include "deft/core/index.hpp"
+#include "deft/core/version.hpp"
 #include "deft/dynamics/models/make_step_model.hpp"
 #include "deft/dynamics/rollout/rollout.hpp"
 #include "deft/execution/tracked_run.hpp"
@@ -98,7 +99,7 @@ nb::tuple track(const Plan& plan, nb::object plant, nb::object controller, const
     out.outcome = execution::outcome_of(run, seed);
     out.settings = run.settings;
     out.run.header = {plan.scene.spec().name, plan.scene.spec().merged_yaml, viewer::visual_json(plan.scene),
-                      DEFT_VERSION};
+                      version()};
     out.run.motion = std::move(run.motion);
   });
   out.run.status = to_string(out.outcome.status);

@@ -107,7 +107,9 @@ def test_ci_runs_the_tests_and_nothing_else(root):
     assert lines == ['cd "$(dirname "$0")/.." && exec bash ./run test']
 
 
-@pytest.mark.parametrize("lock", ["requirements.lock", "requirements-bench.lock", "requirements-docs.lock", "requirements-dev.lock"])
+@pytest.mark.parametrize(
+    "lock", ["requirements.lock", "requirements-bench.lock", "requirements-docs.lock", "requirements-dev.lock", "requirements-python.lock"]
+)
 def test_lock_pins_every_wheel_by_hash(root, lock):
     text = re.sub(r"\\\n\s*", "", (root / lock).read_text())
     pins = [line for line in text.splitlines() if line and not line.startswith("#")]
@@ -115,7 +117,7 @@ def test_lock_pins_every_wheel_by_hash(root, lock):
     assert [p for p in pins if not re.match(r"^[a-z0-9-]+==[\w.]+ (; [^-]+)?(--hash=sha256:[0-9a-f]{64} ?)+$", p)] == []
 
 
-@pytest.mark.parametrize("name", ["requirements", "requirements-bench", "requirements-docs", "requirements-dev"])
+@pytest.mark.parametrize("name", ["requirements", "requirements-bench", "requirements-docs", "requirements-dev", "requirements-python"])
 def test_lock_holds_what_the_requirements_ask_for(root, name):
     asked = re.findall(r"^([\w-]+)", (root / f"{name}.in").read_text(), re.M)
     locked = (root / f"{name}.lock").read_text()
@@ -128,15 +130,18 @@ def test_tests_import_only_what_the_lock_holds(root):
     import ast
     import sys
 
-    locked = {p.replace("-", "_") for p in re.findall(r"^([a-z0-9-]+)==", (root / "requirements.lock").read_text(), re.M)}
+    def locked(name):
+        return {p.replace("-", "_") for p in re.findall(r"^([a-z0-9-]+)==", (root / name).read_text(), re.M)}
+
     own = {p.stem for p in [*root.glob("tools/*.py"), *root.glob("tests/**/*.py")]} | {
         p.parent.name for p in [*root.glob("tools/*/__init__.py"), *root.glob("tests/*/*/__init__.py")]
     }
     shared = [*root.glob("benchmarks/peers/plant_*.py"), *root.glob("benchmarks/suites/plants.py")]  # what tests take from the benchmarks
     own |= {p.stem for p in shared} | {"suites", "deft"}  # deft: of the build
-    known = locked | {"yaml", "mujoco"} | own | set(sys.stdlib_module_names)  # of PyYAML and mujoco-core
+    known = {"yaml", "mujoco"} | own | set(sys.stdlib_module_names)  # of PyYAML and mujoco-core
     foreign = set()
     for path in [*(p for p in root.glob("tests/**/*.py") if p.parent.name != "extras"), *shared]:
+        installed = known | locked("requirements-python.lock" if path.parent.name == "python" else "requirements.lock")
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]
@@ -144,5 +149,5 @@ def test_tests_import_only_what_the_lock_holds(root):
                 names = [node.module or ""] if node.level == 0 else []  # from . import: our own
             else:
                 continue
-            foreign |= {f"{path.relative_to(root)}: {n}" for n in names if n.split(".")[0] not in known}
+            foreign |= {f"{path.relative_to(root)}: {n}" for n in names if n.split(".")[0] not in installed}
     assert foreign == set()

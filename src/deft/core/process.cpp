@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -11,7 +12,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/stopwatch.hpp"
@@ -22,6 +25,11 @@ namespace deft {
 namespace {
 
 constexpr off_t kLastWords = 2000;  // characters
+
+std::string& interpreter() {
+  static std::string path;
+  return path;
+}
 
 bool has_package(const std::string& python, const std::string& package) {
   const int pid =
@@ -72,6 +80,8 @@ std::string last_words(int file) {
   return "it last wrote: " + words;
 }
 
+void set_interpreter(std::string path) { interpreter() = std::move(path); }
+
 std::string find_python(const std::string& package, const char* variable, const std::string& usual,
                         const std::string& install) {
   const char* const named = std::getenv(variable);
@@ -80,10 +90,14 @@ std::string find_python(const std::string& package, const char* variable, const 
     throw InputError({}, fmt::format("{} is '{}', which has no package {}; {}", variable, named, package, install));
   }
   std::error_code error;
-  if (std::filesystem::exists(usual, error) && has_package(usual, package)) return usual;
-  if (has_package("python3", package)) return "python3";
-  throw InputError(
-      {}, fmt::format("the Python package {} is not there (looked in {} and python3); {}", package, usual, install));
+  std::vector<std::string> looked;
+  for (const std::string& python : {interpreter(), usual, std::string("python3")}) {
+    if (python.empty() || (python != "python3" && !std::filesystem::exists(python, error))) continue;
+    looked.push_back(python);
+    if (has_package(python, package)) return python;
+  }
+  throw InputError({}, fmt::format("the Python package {} is not there (looked in {}); {}", package,
+                                   fmt::join(looked, " and "), install));
 }
 
 }  // namespace deft

@@ -19,8 +19,13 @@ int wait_for_end(int pid, double patience_s = kInfinity);
 /// The end of what a process wrote into a file, at most 2000 characters, as part of a message.
 std::string last_words(int file);
 
+/// The Python interpreter whose process this is (deft as its package), or one like it. Not while other threads look for
+/// one.
+void set_interpreter(std::string path);
+
 /// A Python interpreter that has a package: the one that the environment variable names, and no other if it is set;
-/// else `usual`; else python3. @throws InputError that says what was looked at, `install` after it.
+/// else the one of `set_interpreter`; else `usual`; else python3. @throws InputError that says what was looked at,
+/// `install` after it.
 std::string find_python(const std::string& package, const char* variable, const std::string& usual,
                         const std::string& install);
 

@@ -7,11 +7,9 @@
 namespace deft {
 
 /// The path of a file or folder of deft, by its place in the source tree: "scenes", "src/deft/plant/drake_server.py".
-/// Below the source tree from which this library was built, unless `set_resource_root` has said otherwise.
+/// They are below `share/deft` of one of the folders above the library (or program) that holds this function: of an
+/// installation's prefix, of the Python package, of a build folder, where it leads to the source tree.
+/// @throws std::runtime_error if none of them has such a folder
 std::string resource(std::string_view place);
-
-/// Files of deft are below `root` from now on, by the same places: an installed package has them beside it. Not while
-/// other threads look for any.
-void set_resource_root(std::string root);
 
 }  // namespace deft

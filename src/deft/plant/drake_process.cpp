@@ -20,8 +20,8 @@ namespace deft::plant {
 namespace {
 
 constexpr const char* kInstallDrake =
-    "install it with 'python3 -m venv .venv-bench && .venv-bench/bin/python -m pip install drake==1.51.*' or set "
-    "DEFT_DRAKE_PYTHON to a Python interpreter that has it";
+    "install it with 'python3 -m pip install drake==1.51.*' or set DEFT_DRAKE_PYTHON to a Python interpreter that has "
+    "it";
 constexpr const char* kServer = "src/deft/plant/drake_server.py";
 constexpr double kPatience = 2;  // [s] until a child that should end is ended
 constexpr std::size_t kLongestFrame = std::size_t{1} << 30;

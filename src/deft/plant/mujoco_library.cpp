@@ -3,9 +3,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <cstdlib>
-#include <vector>
 
 #include "deft/core/diagnostics.hpp"
 #include "deft/core/log.hpp"
@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kFile = "libmujoco.so." DEFT_MUJOCO_VERSION;
 constexpr const char* kInstall =
     "install it with 'python -m pip install mujoco-core==" DEFT_MUJOCO_VERSION
-    "' and set DEFT_MUJOCO_LIBRARY to the file libmujoco.so." DEFT_MUJOCO_VERSION " of that package";
+    "' beside deft, or set DEFT_MUJOCO_LIBRARY to the file libmujoco.so." DEFT_MUJOCO_VERSION;
 
 /// MuJoCo's handler of all its messages; errors leave it as exceptions, through MuJoCo's frames.
 void handle(const mjLogMessage* message) {
@@ -29,16 +29,7 @@ void handle(const mjLogMessage* message) {
 MujocoLibrary find_mujoco() {
   const char* const named = std::getenv("DEFT_MUJOCO_LIBRARY");
   if (named != nullptr && *named != '\0') return load_mujoco(named);
-  std::vector<Diagnostic> tried;
-  for (const std::string& path : {std::string(DEFT_MUJOCO_DEFAULT_LIBRARY), std::string(kFile)}) {
-    if (path.empty()) continue;
-    try {
-      return load_mujoco(path);
-    } catch (const InputError& error) {
-      tried.insert(tried.end(), error.diagnostics().begin(), error.diagnostics().end());
-    }
-  }
-  throw InputError(tried);
+  return load_mujoco(kFile);  // the loader looks in our run path, too
 }
 
 }  // namespace
@@ -48,7 +39,8 @@ MujocoLibrary load_mujoco(const std::string& path) {
   if (handle_of_file == nullptr)
     throw InputError({}, fmt::format("plant mujoco: MuJoCo's library is not there ({}); {}", dlerror(), kInstall));
   MujocoLibrary library;
-  library.path = path;
+  link_map* place = nullptr;
+  library.path = dlinfo(handle_of_file, RTLD_DI_LINKMAP, &place) == 0 ? place->l_name : path;
   const auto find = [&](const char* name) {
     void* const function = dlsym(handle_of_file, name);
     if (function == nullptr)

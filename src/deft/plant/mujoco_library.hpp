@@ -31,8 +31,9 @@ struct MujocoLibrary {
 };
 
 /// The library: loaded at the first call and kept. Looked for where the environment variable DEFT_MUJOCO_LIBRARY says,
-/// and nowhere else if it is set; else where the build found it; else by its name where the system's loader looks. Its
-/// errors become MujocoError.
+/// and nowhere else if it is set; else by its name, where the loader looks: the run path of deft, which names the
+/// folder in which the build found it or beside which the package is installed, and the system's folders. Its errors
+/// become MujocoError.
 /// @throws InputError with what was tried and how to install it if it is not there or not the version of the headers.
 const MujocoLibrary& mujoco();
 

@@ -1,0 +1,115 @@
+"""A vector of environments of one scene, stepped as one batch; see deft.gym."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from ._environment import Reward, Task
+from ._model import Batch, StepModel
+from ._scene import Scene
+
+
+class ContactVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
+    """num_envs environments of a scene: keywords and meaning as of ContactEnv, threads as of Batch.
+
+    Autoreset is AutoresetMode.SAME_STEP: where an episode ends, the observation returned is the first of the next one, and
+    info["final_obs"] (an array of objects, with the mask info["_final_obs"]) has its last one. Environment i is seeded with seed + i.
+    """
+
+    def __init__(
+        self,
+        num_envs: int,
+        scene: Scene | str | os.PathLike[str],
+        goal: str | None = None,
+        reward: Reward | None = None,
+        *,
+        set: Mapping[str, Any] | None = None,
+        max_change: float | None = None,
+        start_noise: float = 0.0,
+        max_steps: int | None = None,
+        threads: int = 0,
+    ):
+        if num_envs < 1:
+            raise ValueError(f"num_envs: {num_envs}; valid: 1 or more")
+        self.task = Task(scene, goal, reward, max_change, start_noise, set)
+        self.num_envs, self.max_steps = num_envs, max_steps
+        self.single_observation_space, self.single_action_space = self.task.observation_space, self.task.action_space
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}
+        scene = self.task.scene
+        self._batch = Batch(StepModel(scene), threads)
+        self._result: Any = None
+        self._random = [np.random.default_rng() for _ in range(num_envs)]
+        self._q, self._u, self._v = (np.zeros((num_envs, width)) for width in (scene.n_q, scene.n_u, scene.n_v))
+        self._steps, self._distance = np.zeros(num_envs, dtype=int), np.zeros(num_envs)
+
+    def reset(
+        self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Starts of all; options["reset_mask"], (num_envs,), names those that are to start, the others go on."""
+        if seed is not None:
+            seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
+            self._random = [
+                old if number is None else gymnasium.utils.seeding.np_random(number)[0]
+                for number, old in zip(seeds, self._random, strict=True)
+            ]
+        chosen = (
+            np.ones(self.num_envs, dtype=bool)
+            if not options or "reset_mask" not in options
+            else np.asarray(options["reset_mask"], dtype=bool)
+        )
+        self._start(np.flatnonzero(chosen))
+        return self._observe(), {"distance": self._distance.copy()}
+
+    def _start(self, rows: np.ndarray) -> None:
+        for i in rows:
+            self._q[i], self._u[i], self._v[i] = self.task.start(self._random[i])
+        if len(rows):
+            self._steps[rows] = 0
+            self._distance[rows] = self.task.distance(self._q[rows])
+
+    def _observe(self) -> np.ndarray:
+        return self.task.observe(self._q, self._u, self._v)
+
+    def step(self, actions: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+        """One step of each."""
+        task = self.task
+        actions = np.asarray(actions, dtype=float)
+        if actions.shape != self.action_space.shape:
+            raise ValueError(f"actions: expected shape {self.action_space.shape}, got {actions.shape}")
+        u = task.targets(self._u, actions)
+        self._result = self._batch.step(self._q, u, self._v if task.second_order else None, out=self._result)
+        failed = np.asarray(self._result.status) > 1
+        self._q = np.where(failed[:, None], self._q, self._result.q)
+        if task.second_order:
+            self._v = np.where(failed[:, None], self._v, self._result.v)
+        self._u = u
+        self._steps += 1
+        before, self._distance = self._distance, np.asarray(task.distance(self._q), dtype=float).copy()
+        reached = np.array(task.goal.reached(self._q)) if task.goal else np.zeros(self.num_envs, dtype=bool)
+        if task.reward is None:
+            rewards = -self._distance / task.start_distance
+        else:
+            rows = zip(before, self._distance, reached, self._q, actions, strict=True)
+            rewards = np.array([task.rewards(float(a), float(b), bool(done), q, action) for a, b, done, q, action in rows])
+        terminated = reached | failed
+        truncated = (self._steps >= self.max_steps) & ~terminated if self.max_steps is not None else np.zeros(self.num_envs, dtype=bool)
+        info: dict[str, Any] = {"distance": self._distance.copy(), "is_success": reached, "failed": failed}
+        observations = self._observe()
+        over = terminated | truncated
+        if over.any():
+            last = np.full(self.num_envs, None, dtype=object)
+            for i in np.flatnonzero(over):
+                last[i] = observations[i].copy()
+            info |= {"final_obs": last, "_final_obs": over.copy()}
+            self._start(np.flatnonzero(over))
+            observations = self._observe()
+        return observations, rewards, terminated, truncated, info
