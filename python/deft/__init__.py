@@ -27,8 +27,8 @@ def main(argv: _Sequence[str] | None = None) -> int:
 
 
 def __getattr__(name: str) -> _Any:
-    """deft.gym, deft.jax and deft.torch are imported when they are first used."""
-    if name in ("gym", "jax", "torch"):
+    """deft.gym, deft.jax, deft.render and deft.torch are imported when they are first used."""
+    if name in ("gym", "jax", "render", "torch"):
         return _import_module(f"deft.{name}")
     raise AttributeError(f"module 'deft' has no attribute {name!r}")
 

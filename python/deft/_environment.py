@@ -100,7 +100,8 @@ class ContactEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     scene: a Scene, or the file of one; `set` changes it. goal: a goal's name, else the scene's first. reward: see `Reward`.
     plant: what moves instead of the scene's step model, a deft.Plant. max_change: of a target per step [rad, m], half a
     radian a second without it. start_noise: standard deviation on the robots' joints at a start [rad, m]. max_steps: None is no limit.
-    reset(options={"q": …}) starts elsewhere.
+    reset(options={"q": …}) starts elsewhere. render_mode "rgb_array": `render` gives images of deft.render.Renderer, 320 × 240;
+    camera: as there, and "width", "height".
     """
 
     def __init__(
@@ -115,14 +116,17 @@ class ContactEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         start_noise: float = 0.0,
         max_steps: int | None = None,
         render_mode: str | None = None,
+        camera: Mapping[str, Any] | None = None,
     ):
-        if render_mode is not None:
-            raise ValueError(f"render_mode: {render_mode!r} is unknown; valid: None")
+        if render_mode not in (None, "rgb_array"):
+            raise ValueError(f"render_mode: {render_mode!r} is unknown; valid: None, 'rgb_array'")
         self.task = Task(scene, goal, reward, max_change, start_noise, set)
         self.scene = self.task.scene
         self.observation_space, self.action_space = self.task.observation_space, self.task.action_space
         self.max_steps, self.render_mode = max_steps, render_mode
-        self.metadata = {"render_modes": [], "render_fps": round(1 / self.task.h)}
+        self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / self.task.h)}
+        self._camera = dict(camera or {})
+        self._renderer: Any = None
         self._model, self._plant = StepModel(self.scene), plant
         self._result: Any = None
         self._q: np.ndarray | None = None
@@ -173,3 +177,14 @@ class ContactEnv(gymnasium.Env[np.ndarray, np.ndarray]):
 
     def _info(self, reached: bool = False, failed: bool = False) -> dict[str, Any]:
         return {"distance": self._distance, "is_success": reached, "failed": failed}
+
+    def render(self) -> np.ndarray | None:
+        """The present state as an image, (height, width, 3) uint8; None without a render_mode."""
+        if self.render_mode is None:
+            return None
+        if self._renderer is None:
+            from .render import Renderer
+
+            size = {name: self._camera.pop(name) for name in ("width", "height") if name in self._camera}
+            self._renderer = Renderer(self.scene, **size, camera=self._camera)
+        return np.asarray(self._renderer.render(self.q))

@@ -201,6 +201,7 @@ void bind_runs(nb::module_& module) {
   module.def("simulate", &simulate, "scene"_a, "q0"_a.none(), "v0"_a.none(), "commands"_a.none(), "steps"_a,
              "on_step"_a.none());
   module.def("open_run", &open_run, "path"_a);
+  module.def("visual_json", [](const scene::Scene& scene) { return viewer::visual_json(scene); }, "scene"_a);
 }
 
 }  // namespace deft::python
