@@ -437,6 +437,8 @@ def simulate(scene: Scene, q0: object | None, v0: object | None, commands: objec
 
 def open_run(path: str) -> Run: ...
 
+def visual_json(scene: Scene) -> str: ...
+
 class Goal:
     @property
     def name(self) -> str:

@@ -78,13 +78,13 @@ class Renderer:
         low, high = (seen.min(0), seen.max(0)) if len(seen) else (-np.ones(3), np.ones(3))
         front, up = _FRONT.get(plane or "", (None, (0, 0, 1)))
         fov = np.radians(float(camera.get("fov", 35)))
-        up = np.array(camera.get("up", up), dtype=float)
+        upward = np.array(camera.get("up", up), dtype=float)
         target = np.array(camera.get("target", (low + high) / 2), dtype=float)
         away = 0.55 * np.linalg.norm(high - low) / np.tan(fov / 2)
 
         def aim(towards: Any, width: int, height: int) -> None:
             eye = np.array(camera.get("eye", target + away * np.array(towards) / np.linalg.norm(towards)), dtype=float)
-            self._frame, self._directions = _rays(eye, target, up, fov, width, height)
+            self._frame, self._directions = _rays(eye, target, upward, fov, width, height)
             self._origins = np.broadcast_to(eye.astype(np.float32), self._directions.shape).copy()
 
         views = [front] if front else list(_VIEWS)

@@ -19,7 +19,7 @@ def test_ends_are_marked_as_the_library_marks_them():
     envs.seed(4)
     first = envs.reset()
     for _ in range(3):
-        observations, rewards, dones, infos = envs.step(np.zeros((2, 4)))
+        observations, _rewards, dones, infos = envs.step(np.zeros((2, 4)))
     assert dones.all() and all(info["TimeLimit.truncated"] for info in infos)
     assert infos[0]["terminal_observation"].shape == observations[0].shape
     assert not np.array_equal(infos[0]["terminal_observation"], observations[0])
