@@ -14,6 +14,7 @@ from ._page import page, show
 from ._plan import Plan, optimize, plan, plan_statistics
 from ._problem import ContactControl, PatchProblem, Problem, check, solve
 from ._resources import CMAKE as _CMAKE
+from ._robot import Driver, LogPlant, RobotPlant
 from ._run import Run
 from ._scene import Coordinate, Scene, load, loads, scene_path, scenes
 from ._track import Controller, DrakePlant, MujocoPlant, Plant, Policy, StepPlant, TrackedRun, track
@@ -55,15 +56,18 @@ __all__ = [
     "Derivatives",
     "Diagnostic",
     "DrakePlant",
+    "Driver",
     "InputError",
     "InputWarning",
     "LimitSurface",
+    "LogPlant",
     "MujocoPlant",
     "PatchProblem",
     "Plan",
     "Plant",
     "Policy",
     "Problem",
+    "RobotPlant",
     "Run",
     "Scene",
     "SceneBuilder",

@@ -10,6 +10,32 @@ from . import _core
 from ._scene import Scene
 
 
+class Params(dict[str, float]):
+    """Parameters by name; friction also by the other order of its pair, "mu:box|tip" or "mu:tip|box"."""
+
+    def __missing__(self, name: str) -> float:
+        if isinstance(name, str) and name != (other := _swapped(name)) and dict.__contains__(self, other):
+            return self[other]
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(name) or (isinstance(name, str) and super().__contains__(_swapped(name)))
+
+    def column(self, name: str) -> int:
+        """Of a parameter in dq_dtheta. KeyError for unknown names."""
+        names = list(self)
+        known = name if name in names else _swapped(name)
+        if known not in names:
+            raise KeyError(name)
+        return names.index(known)
+
+
+def _swapped(name: str) -> str:
+    kind, _, pair = name.partition(":")
+    a, bar, b = pair.partition("|")
+    return f"{kind}:{b}|{a}" if bar else name
+
+
 class StepModel(_core.StepModel):
     """A step model of a scene, one per thread.
 
@@ -23,6 +49,11 @@ class StepModel(_core.StepModel):
         changed = scene.with_({f"step.{key}": value for key, value in step.items()}) if step else scene
         super().__init__(changed._core)
         self.scene = changed
+
+    @property
+    def params(self) -> Params:
+        """θ: name → value, in the order of the columns of dq_dtheta."""
+        return Params(super().params)
 
     def with_params(self, values: Mapping[str, float]) -> StepModel:
         """A model with other values of some entries of `params`: {"mu:tip|box": 0.3, "mass:box": 0.2}. Its scene is built again."""

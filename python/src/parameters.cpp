@@ -120,11 +120,24 @@ std::vector<NamedParameter> parameters_of(const scene::Scene& scene) {
   return out;
 }
 
+namespace {
+
+/// The friction of the same pair: "mu:b|a" of "mu:a|b"; other names as they are.
+std::string swapped(const std::string& name) {
+  const std::size_t bar = name.find('|');
+  if (!name.starts_with("mu:") || bar == std::string::npos) return name;
+  return "mu:" + name.substr(bar + 1) + "|" + name.substr(3, bar - 3);
+}
+
+}  // namespace
+
 scene::Scene with_parameters(const scene::Scene& scene, const std::map<std::string, double>& values) {
   const std::vector<NamedParameter> all = parameters_of(scene);
   scene::SceneSpec spec = scene.description();
   for (const auto& [name, value] : values) {
-    const auto found = std::find_if(all.begin(), all.end(), [&](const NamedParameter& p) { return p.name == name; });
+    const std::string other = swapped(name);
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const NamedParameter& p) { return p.name == name || p.name == other; });
     if (found == all.end()) {
       std::vector<std::string> names;
       for (const NamedParameter& parameter : all) names.push_back(parameter.name);

@@ -7,7 +7,13 @@ import torch
 
 import deft
 
-torch.set_default_dtype(torch.float64)
+
+@pytest.fixture(autouse=True)
+def double():
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)
 
 
 @pytest.fixture(scope="module")

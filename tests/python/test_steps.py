@@ -296,3 +296,15 @@ def test_threads_with_models_of_their_own_agree(touching):
 
 def test_statuses_are_the_words_of_problem_files():
     assert [status.name for status in deft.Status] == deft._core.status_words
+
+
+def test_friction_goes_by_either_order_of_its_pair(hand):
+    model = deft.StepModel(hand)
+    name = next(name for name in model.params if name.startswith("mu:"))
+    a, b = name.removeprefix("mu:").split("|")
+    other = f"mu:{b}|{a}"
+    assert other in model.params and model.params[other] == model.params[name] and other not in list(model.params)
+    assert model.params.column(other) == list(model.params).index(name)
+    assert model.with_params({other: 0.123}).params[name] == 0.123
+    with pytest.raises(KeyError):
+        model.params["mu:nothing|ball"]
