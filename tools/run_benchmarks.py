@@ -47,6 +47,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       complementarity  linear complementarity problems in bulk, and small ones against all their modes (10000; --lcp 100000)
       control     control problems in bulk against all their modes (1000; --lcs 10000 --seed 1)
       lcp         times of linear complementarity problems by size, cold and warm (--count N per size)
+      python      what the Python package costs on top of C++: calls, batches, import, wheel; its environments and pictures a second
       viewer      script time per frame of the page on a long run, if the page's benchmark is there
 Alone on the machine, please: a second busy core slows everything. Results also go to out/bench/NAME.json, with where they come from; with --record to
 benchmarks/baselines/NAME.json, which pages read: not from a tree that differs from its commit, and no times from a busy machine, unless --force.
@@ -76,6 +77,7 @@ from suites.plans import bench_plans  # noqa: E402
 from suites.plans_that_hold import bench_plans_that_hold  # noqa: E402
 from suites.plants import bench_plants  # noqa: E402
 from suites.programs import Failed, output_of  # noqa: E402
+from suites.python_package import bench_python_package  # noqa: E402
 from suites.recording import Request, check_recordable, record, source_of, write  # noqa: E402
 from suites.sim_to_sim import bench_sim_to_sim  # noqa: E402
 from suites.simulators import bench_simulators  # noqa: E402
@@ -145,6 +147,7 @@ BENCHMARKS = {
     "control": bench_program("robustness", *NOTHING_ELSE, "--lcs", "1000"),
     "lcp": bench_program("lcp_benchmark"),
     "viewer": bench_viewer,
+    "python": bench_python_package,
 }
 DEFAULT = ["solver", "step"]
 UNTIMED = {"models", "plants", "error-against-h", "sim-to-sim", "plans-that-hold", "worlds-disagree", "arms", "robustness", "gradients", "cross-check",

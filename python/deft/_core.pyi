@@ -344,6 +344,10 @@ class BatchResult:
         """Whether the Jacobians are one-sided or those of a smoothed step, (B,)."""
 
     @property
+    def time_s(self) -> float:
+        """Time that the C++ batch took [s], without what Python adds."""
+
+    @property
     def errors(self) -> list[tuple[int, str]]:
         """
         (item, reason) of the items that have no step or no derivative for another reason than their status.

@@ -6,6 +6,7 @@
 
 #include "arrays.hpp"
 #include "deft/core/index.hpp"
+#include "deft/core/stopwatch.hpp"
 #include "deft/dynamics/batch/batch.hpp"
 #include "deft/dynamics/batch/bundled_gradient.hpp"
 #include "errors.hpp"
@@ -31,6 +32,7 @@ struct Batch {
 struct BatchOutput {
   std::shared_ptr<BatchResult> result = std::make_shared<BatchResult>();
   std::shared_ptr<std::atomic<bool>> taken = std::make_shared<std::atomic<bool>>(false);
+  double time_s = 0;  // of the batch alone [s]
 };
 
 /// One row for all items, repeated.
@@ -62,7 +64,9 @@ void run(Batch& self, nb::handle q, nb::handle u, nb::handle v, bool derivatives
   BatchResult& out = *result;
   output.result = result;
   const nb::gil_scoped_release unlocked;
+  const Stopwatch watch;
   self.batch.run(input, options, out);
+  output.time_s = watch.seconds();
   for (int i = 0; i < out.size(); ++i) {
     if (out.state[to_size(i)] != dynamics::ItemState::kFailed) continue;
     for (Eigen::MatrixXd* columns : {&out.q_next, &out.delta, &out.v_next})
@@ -175,6 +179,9 @@ void bind_batches(nb::module_& module) {
             return nb::borrow<Array>(nb::module_::import_("numpy").attr("array")(all, "dtype"_a = "bool"));
           },
           "Whether the Jacobians are one-sided or those of a smoothed step, (B,).")
+      .def_prop_ro(
+          "time_s", [](const BatchOutput& output) { return output.time_s; },
+          "Time that the C++ batch took [s], without what Python adds.")
       .def_prop_ro(
           "errors", [](const BatchOutput& output) { return output.result->errors; },
           "(item, reason) of the items that have no step or no derivative for another reason than their status.");
