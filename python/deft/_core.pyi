@@ -169,7 +169,7 @@ class StepResult:
 
     @property
     def time_s(self) -> float:
-        """Time that the step took [s]."""
+        """Time that the step took in C++, its certificate included [s]."""
 
 class Derivatives:
     """Jacobians of a step along world tangents (a free body: [θ, v])."""

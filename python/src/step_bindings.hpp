@@ -41,6 +41,7 @@ struct Step {
   dynamics::State start;
   Eigen::VectorXd u;
   dynamics::StepResult result;
+  double time_s = 0;  // of the whole step [s]
 };
 
 /// What Python holds of a step: arrays of it keep the step that they are of, whatever becomes of the result.
