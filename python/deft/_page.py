@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
-import webbrowser
 from pathlib import Path
 
 from ._plan import Plan
@@ -37,6 +35,8 @@ def _title(run: Run | Plan | None, otherwise: str) -> str:
 
 def show(run: Run | Plan, beside: Run | Plan | None = None, path: str | Path | None = None) -> Path:
     """Writes the page (to `path`, or a temporary file) and opens it: inline in a notebook, else in the desktop's browser."""
+    import tempfile  # these two take as long to import as the rest of deft
+
     html = page(run, beside)
     place = Path(path) if path is not None else Path(tempfile.mkdtemp(prefix="deft_"), "run.html")
     place.write_text(html, encoding="utf-8")
@@ -47,6 +47,8 @@ def show(run: Run | Plan, beside: Run | Plan | None = None, path: str | Path | N
 
         display(HTML(f'<iframe srcdoc="{escape(html)}" style="width: 100%; height: 600px; border: 0"></iframe>'))
     else:
+        import webbrowser
+
         webbrowser.open(place.resolve().as_uri())
     return place
 

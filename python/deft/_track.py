@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from abc import ABC
 from collections.abc import Mapping
 from functools import cached_property
@@ -259,6 +258,8 @@ def track(
             if not callable(getattr(controller, name, None)):
                 raise TypeError(f"controller: expected a name or a deft.Policy, {type(controller).__name__} has no method {name!r}")
         controller = _Named(controller)
+    import tempfile  # takes long, and only a run needs it
+
     with tempfile.TemporaryDirectory() as folder:
         file = "" if disturb is None else os.fspath(disturb) if not isinstance(disturb, Mapping) else str(Path(folder, "disturb.yaml"))
         if isinstance(disturb, Mapping):

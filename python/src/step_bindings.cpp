@@ -255,7 +255,8 @@ void bind_steps(nb::module_& module) {
           "Forces on a at a's witness point in the world [N], shape (n_c, 3), in the order of `contacts`; NaN "
           "of a failed step.")
       .def_prop_ro(
-          "time_s", [](const StepResult& s) { return s.step->time_s; }, "Time that the step took in C++, its certificate included [s].");
+          "time_s", [](const StepResult& s) { return s.step->time_s; },
+          "Time that the step took in C++, its certificate included [s].");
 
   nb::class_<Derivatives>(module, "Derivatives", "Jacobians of a step along world tangents (a free body: [θ, v]).")
       .def_prop_ro("dq_dq", &jacobian<&dynamics::StepDerivative::A>, "∂q⁺/∂q, (n_v, n_v); None if not asked for.")
