@@ -11,7 +11,9 @@ from ._run import Run
 
 def page(run: Run | Plan, beside: Run | Plan | None = None) -> str:
     """HTML that shows a run or a plan with its tree, on its own and without a network; beside: a second one of the same bodies."""
-    with tempfile.TemporaryDirectory() as folder:
+    from tempfile import TemporaryDirectory  # takes as long to import as the rest of deft; webbrowser likewise
+
+    with TemporaryDirectory() as folder:
         first = _opened(run, Path(folder, "run"))
         second = _opened(beside, Path(folder, "beside")) if beside is not None else None
         place = str(first._folder) if first._folder is not None else ""
@@ -35,10 +37,10 @@ def _title(run: Run | Plan | None, otherwise: str) -> str:
 
 def show(run: Run | Plan, beside: Run | Plan | None = None, path: str | Path | None = None) -> Path:
     """Writes the page (to `path`, or a temporary file) and opens it: inline in a notebook, else in the desktop's browser."""
-    import tempfile  # these two take as long to import as the rest of deft
+    from tempfile import mkdtemp
 
     html = page(run, beside)
-    place = Path(path) if path is not None else Path(tempfile.mkdtemp(prefix="deft_"), "run.html")
+    place = Path(path) if path is not None else Path(mkdtemp(prefix="deft_"), "run.html")
     place.write_text(html, encoding="utf-8")
     if _in_notebook():
         from html import escape
