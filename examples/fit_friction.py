@@ -3,9 +3,23 @@
 import deft.torch
 import numpy as np
 import torch
-from first_scene import SCENE
 
 import deft
+
+SCENE = """
+deft: 1
+name: push
+bodies:
+  ground: {shape: {half_space: {normal: [0, 0, 1], offset: 0}}, joint: fixed, mu: 0.5}
+  box:    {shape: {box: {size: [0.1, 0.1, 0.1]}}, mass: 0.5, joint: free, mu: 0.5}
+  tip:    {shape: {sphere: {radius: 0.02}}, joint: {translation: xyz}, mu: 0.5}
+robots:  [{name: tip, stiffness: 500}]
+objects: [{name: box}]
+step: {h: 0.1}
+configurations:
+  start: {tip: [-0.1, 0, 0.05], box: {position: [0, 0, 0.05], quat_wxyz: [1, 0, 0, 0]}}
+initial: start
+"""
 
 torch.set_default_dtype(torch.float64)
 NAMES = ("mu:box|ground", "mass:box")

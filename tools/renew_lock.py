@@ -3,7 +3,7 @@
 
 Usage: tools/renew_lock.py UV [NAME.in ...]   UV is the path of the `uv` program (from its wheel, in any environment).
 The lock lists every package that gets installed (pip runs with --no-deps --require-hashes --only-binary :all:) and says
-nothing about where it is downloaded from.
+nothing about where it is downloaded from. A line `# without: NAME…` of a requirements file leaves out what others ask for.
 """
 
 import re
@@ -54,10 +54,11 @@ def lock(uv: str, source: Path) -> str:
     ]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     Path("pylock.toml").unlink(missing_ok=True)
+    left_out = {name for line in re.findall(r"^# without: (.*)$", source.read_text(), re.M) for name in line.split()}
     lines = [f"# Made by tools/renew_lock.py from {source.name}; do not edit."]
     for package in tomllib.loads(text)["packages"]:
         marker = marker_of(package)
-        if marker is None:
+        if marker is None or package["name"] in left_out:
             continue
         hashes = sorted({w["hashes"]["sha256"] for w in package.get("wheels", []) if fits(w["url"].rsplit("/", 1)[1])})
         if not hashes:

@@ -131,14 +131,15 @@ def count_junit(report: Path, output: str) -> Count:
 
 def python_of(folder: Path) -> str:
     """The interpreter of a folder of tests: for those of the package one that has its wheel, if there is one."""
-    return os.environ.get("DEFT_PACKAGE_PYTHON", sys.executable) if folder.name == "python" else sys.executable
+    named = {"python": "DEFT_PACKAGE_PYTHON", "extras": "DEFT_EXTRAS_PYTHON"}.get(folder.name, "")
+    return os.environ.get(named, sys.executable)
 
 
 def find_suites(build: Path, logs: Path) -> list[Suite]:
     """All suites of the tree, the C++ modules that have test files but no executable included (they fail)."""
     suites = []
     for folder in sorted(p for p in (ROOT / "tests").iterdir() if p.is_dir()):
-        if folder.name == "extras":  # needs packages of an environment of its own (tests/README.md)
+        if folder.name == "extras" and "DEFT_EXTRAS_PYTHON" not in os.environ:  # needs an environment of its own (tests/README.md)
             continue
         if any(folder.glob("*_test.cpp")):
             report = logs / f"test_{folder.name}.json"

@@ -108,7 +108,15 @@ def test_ci_runs_the_tests_and_nothing_else(root):
 
 
 @pytest.mark.parametrize(
-    "lock", ["requirements.lock", "requirements-bench.lock", "requirements-docs.lock", "requirements-dev.lock", "requirements-python.lock"]
+    "lock",
+    [
+        "requirements.lock",
+        "requirements-bench.lock",
+        "requirements-docs.lock",
+        "requirements-dev.lock",
+        "requirements-python.lock",
+        "requirements-extras.lock",
+    ],
 )
 def test_lock_pins_every_wheel_by_hash(root, lock):
     text = re.sub(r"\\\n\s*", "", (root / lock).read_text())
@@ -117,7 +125,9 @@ def test_lock_pins_every_wheel_by_hash(root, lock):
     assert [p for p in pins if not re.match(r"^[a-z0-9-]+==[\w.]+ (; [^-]+)?(--hash=sha256:[0-9a-f]{64} ?)+$", p)] == []
 
 
-@pytest.mark.parametrize("name", ["requirements", "requirements-bench", "requirements-docs", "requirements-dev", "requirements-python"])
+@pytest.mark.parametrize(
+    "name", ["requirements", "requirements-bench", "requirements-docs", "requirements-dev", "requirements-python", "requirements-extras"]
+)
 def test_lock_holds_what_the_requirements_ask_for(root, name):
     asked = re.findall(r"^([\w-]+)", (root / f"{name}.in").read_text(), re.M)
     locked = (root / f"{name}.lock").read_text()

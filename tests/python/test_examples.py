@@ -13,7 +13,7 @@ from conftest import ROOT
 import deft
 
 EXAMPLES = ROOT / "examples"
-NEEDS = {"fit_friction": "torch"}  # packages of tests/extras
+NEEDS = {"fit_friction": "torch"}  # run by tests/extras
 SAYS = {
     "first_scene": r"moved 0\.1\d\d m, status Solved",
     "own_problem": r"10 degrees: Solved, force 9\.66 N .*\n25 degrees: Solved, force 9\.30 N .* moves 1\d\.\d mm",
