@@ -1,4 +1,7 @@
-"""What the Python package adds to C++: calls, batches, import, size; and how fast its environments and pictures are."""
+"""What the Python package adds to C++: calls, batches, import, size; how fast its environments and pictures are; whether it lasts.
+
+The interpreter that has the package is $DEFT_PACKAGE_PYTHON.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,30 @@ from .recording import Request
 BARS = {"overhead_us": 1.5, "share": 0.97, "import_s": 0.06, "wheel_mb": 25, "frames_per_s": 20}
 
 
-def bench_python_package(request: Request) -> dict:
-    """No arguments. The interpreter that has the package, as $DEFT_PACKAGE_PYTHON."""
+def interpreter() -> str:
+    """The one that has the package."""
     python = os.environ.get("DEFT_PACKAGE_PYTHON")
     if not python:
         raise Failed("python: DEFT_PACKAGE_PYTHON names no interpreter that has the package; ./run bench python makes one")
-    result = json.loads(output_of([python, str(ROOT / "benchmarks/peers/package_times.py")]))
+    return python
+
+
+def bench_python_soak(request: Request) -> dict:
+    """Memory over many steps, plans and exceptions, and threads for ten minutes; arguments: their numbers and seconds instead."""
+    asked = request.arguments or ["100000", "1000", "10000", "600"]
+    if len(asked) != 4:
+        raise Failed("python-soak: expected STEPS PLANS EXCEPTIONS SECONDS")
+    result = json.loads(output_of([interpreter(), str(ROOT / "benchmarks/peers/package_soak.py"), *asked]))
+    for name in ("steps", "plans", "exceptions"):
+        print(f"{result[name]['count']:>7} {name:11} {result[name]['growth_mb']:+.2f} MB beyond {result[name]['at_mb']:.0f} MB")
+    found = result["threads"]
+    print(f"{found['threads']} threads, one scene, {found['seconds']:g} s: {found['steps']} steps, {found['wrong']} of them wrong")
+    return result
+
+
+def bench_python_package(request: Request) -> dict:
+    """No arguments."""
+    result = json.loads(output_of([interpreter(), str(ROOT / "benchmarks/peers/package_times.py")]))
     result["wheels_mb"] = {path.name: path.stat().st_size / 1e6 for path in sorted((ROOT / "dist").glob("*.whl"))}
     for row in result["calls"]:
         print(
