@@ -45,7 +45,7 @@ def steps(count: int) -> dict:
         u = scene.u() + 0.05 * random.standard_normal(scene.n_u)
         step = model.step(scene.q(), u)
         if k % 10 == 0:
-            step.contacts, step.forces, model.derivatives(scene.q(), u, wrt=("q", "u", "params")).dq_du  # noqa: B018
+            step.contacts, step.forces, model.derivatives(scene.q(), u, wrt=("q", "u", "params")).dq_du
 
     return growth(once, count)
 
