@@ -40,16 +40,18 @@ class Clock:
 # What a period of the log says of itself.
 SENT, LIMITED, LATE, HELD = 1, 2, 4, 8
 _COLUMNS = ("t", "t_measured", "what", "q", "v", "q_now", "v_now", "u", "written")
+_BEGIN = ("q_begin", "v_begin")
 
 
 class RobotPlant(Plant):
     """A robot behind a driver, driven in real time: deft.track(plan, plant=deft.RobotPlant(scene, driver)).
 
-    Every `period` [s] the targets go to the driver, not further from the last ones than `max_step` and, for the time
-    since then, `max_speed` allow [rad or m, per second; numbers or (n_u,)], and within the joints' limits, and the newest measurement is taken, moved on by its
-    age along v (`predict`). Where no measurement younger than `timeout` [s] is there the robot is held: the last targets stay, the
-    run's clock stands, until measurements come again (the same where the controller was late by more than `timeout`); after
-    `give_up` [s] of that RuntimeError ends the run. What happens is in `counts` and, period by period, in the log.
+    Every `period` [s] targets go to the driver, within the joints' limits, and from the last ones (at first: from where the joints
+    are) not further than `max_step` a period and `max_speed` allow [rad or m, and per second; numbers or (n_u,)], in proportion
+    where periods are cut short. Then the newest measurement is taken, moved on by its age along v (`predict`). Where none is younger
+    than `timeout` [s] the robot is held: the last targets stay and the run's clock stands until measurements come again (the same
+    where the controller was late by more than `timeout`); after `give_up` [s] RuntimeError ends the run. What happens is in
+    `counts` and, period by period, in the log.
     """
 
     def __init__(
@@ -70,42 +72,51 @@ class RobotPlant(Plant):
         self.scene, self.driver, self.clock = scene, driver, clock or Clock()
         self.period, self.timeout, self.give_up, self.predict = period, timeout, give_up, predict
         self._step, self._speed = (_bounds(name, value, scene.n_u) for name, value in (("max_step", max_step), ("max_speed", max_speed)))
-        coordinates = [scene.coordinates[i] for i in scene._core.command_coordinates]
-        self._lower, self._upper = np.array([c.lower for c in coordinates]), np.array([c.upper for c in coordinates])
+        self._commanded = np.asarray(scene._core.command_coordinates)
+        limits = [scene.coordinates[i] for i in self._commanded]
+        self._lower, self._upper = np.array([c.lower for c in limits]), np.array([c.upper for c in limits])
+        self._forget()
+
+    def _forget(self) -> None:
         self.counts = {"periods": 0, "limited": 0, "late": 0, "holds": 0, "held_s": 0.0}
         self._rows: list[tuple[Any, ...]] = []  # of _COLUMNS
+        self._begin: tuple[np.ndarray, np.ndarray] | None = None
+        self._message: tuple[float, np.ndarray, np.ndarray] | None = None
+        self._written: np.ndarray | None = None
+        self.time, self._left = 0.0, 0.0
 
     def reset(self, q: np.ndarray, v: np.ndarray, u: np.ndarray, seed: int) -> None:
-        """Waits for a measurement, and begins where the robot is; it has to be near the start of the plan, which is not this plant's to judge."""
-        self.time, self._due = 0.0, self.clock.now()
-        self._message: tuple[float, np.ndarray, np.ndarray] | None = None
-        self._written = np.array(u, dtype=float)
-        self._left = 0.0
-        self._rows = []
+        """Waits for a measurement and begins where the robot is, whatever q, v and u say; nothing is sent."""
+        self._forget()
         self._wait_for_message()
         self._estimate()
+        assert self._message is not None
+        self._written = np.clip(self._message[1][self._commanded], self._lower, self._upper)
         self._begin = (self.q, self.v)
         self._due = self._sent = self.clock.now()
 
     def step(self, u: np.ndarray, dt: float) -> None:
-        """Advances the run's clock by dt; targets go out whenever a period is full."""
+        """Advances the run's clock by dt; targets go out whenever a period is full. RuntimeError before the first reset."""
+        if self._written is None:
+            raise RuntimeError("reset: was not called yet")
+        targets = np.array(_core.vector(u, "u", self.scene.n_u))
         self.time += dt
         self._left += dt
         while self._left >= self.period * (1 - 1e-9):
             self._left -= self.period
-            self._period(np.asarray(u, dtype=float))
+            self._period(targets)
 
     def _period(self, u: np.ndarray) -> None:
+        assert self._written is not None
         self._due += self.period
         now, what = self.clock.now(), SENT
         if now - self._due > self.timeout:  # the robot has held the last targets since
             what |= LATE
             self.counts["late"] += 1
             self._due = now + self.period
-        passed = max(min(now - self._sent, self.period), 1e-12)  # infinite speeds stay so
-        most = np.minimum(self._step, self._speed * passed)
-        near = np.clip(u, self._lower, self._upper)
-        allowed = np.clip(near, self._written - most, self._written + most)
+        passed = max(min(now - self._sent, self.period), 1e-12)  # infinite bounds stay so
+        most = np.minimum(self._step * (passed / self.period), self._speed * passed)
+        allowed = np.clip(np.clip(u, self._lower, self._upper), self._written - most, self._written + most)
         if np.any(allowed != u):
             what |= LIMITED
             self.counts["limited"] += 1
@@ -113,22 +124,28 @@ class RobotPlant(Plant):
         self._written, self._sent = allowed, now
         self.clock.sleep_until(self._due)
         self._read()
-        if self._age() > self.timeout:
-            what |= HELD
-            self._hold()
-        self._estimate()
-        self.counts["periods"] += 1
-        assert self._message is not None
-        t, q, v = self._message
-        self._rows.append((self.clock.now(), t, what, q, v, self.q, self.v, u.copy(), allowed))
+        try:
+            if self._age() > self.timeout:
+                what |= HELD
+                self._hold()
+        finally:  # a period in which the robot was given up is in the log, too
+            self._estimate()
+            self.counts["periods"] += 1
+            assert self._message is not None
+            t, q, v = self._message
+            self._rows.append((self.clock.now(), t, what, q, v, self.q, self.v, u, allowed))
 
     def _read(self) -> None:
         message = self.driver.read()
         if message is None:
             return
         t, q, v = message
+        if t > self.clock.now() + self.timeout:
+            raise ValueError(
+                f"t: a measurement of {t:.3f} s at {self.clock.now():.3f} s; expected times of time.monotonic() of this machine"
+            )
         if self._message is None or t > self._message[0]:
-            self._message = (float(t), _core.vector(q, "q", self.scene.n_q), _core.vector(v, "v", self.scene.n_v))
+            self._message = (float(t), np.array(_core.vector(q, "q", self.scene.n_q)), np.array(_core.vector(v, "v", self.scene.n_v)))
 
     def _age(self) -> float:
         return np.inf if self._message is None else self.clock.now() - self._message[0]
@@ -136,21 +153,24 @@ class RobotPlant(Plant):
     def _hold(self) -> None:
         start = self.clock.now()
         self.counts["holds"] += 1
-        self._wait_for_message()
-        held = self.clock.now() - start
-        self.counts["held_s"] += held
-        self._due += held
+        try:
+            self._wait_for_message()
+        finally:
+            held = self.clock.now() - start
+            self.counts["held_s"] += held
+            self._due += held
 
     def _wait_for_message(self) -> None:
-        """The last targets are sent again meanwhile, since they may have been lost, too."""
+        """The last targets are sent again meanwhile, since they may have been lost, too; none before there are any."""
         start = self.clock.now()
         while True:
             self._read()
             if self._age() <= self.timeout:
                 return
             if self.clock.now() - start > self.give_up:
-                raise RuntimeError(f"robot: no measurement for {self.give_up:g} s; it holds the last targets")
-            self.driver.write(self._written.copy())
+                raise RuntimeError(f"robot: no measurement for {self.give_up:g} s" + ("; it holds the last targets" if self._rows else ""))
+            if self._written is not None:
+                self.driver.write(self._written.copy())
             self.clock.sleep_until(self.clock.now() + self.period)
 
     def _estimate(self) -> None:
@@ -162,11 +182,13 @@ class RobotPlant(Plant):
 
     def save_log(self, path: str | os.PathLike[str]) -> None:
         """Writes an .npz file with a row per period: t, t_measured, what (bits SENT, LIMITED, LATE, HELD), q and v as measured, q_now
-        and v_now as told to the controller, u, written; and period, q_begin, v_begin."""
+        and v_now as told to the controller, u, written; and period, q_begin, v_begin. RuntimeError before the first reset."""
+        if self._begin is None:
+            raise RuntimeError("reset: was not called yet")
         columns = [np.array(column) for column in zip(*self._rows, strict=True)] or [np.zeros(0)] * len(_COLUMNS)
-        begin = dict(zip(("q_begin", "v_begin"), self._begin, strict=True))
-        arrays: dict[str, Any] = {**begin, **dict(zip(_COLUMNS, columns, strict=True))}
-        np.savez_compressed(path, period=self.period, **arrays)
+        arrays: dict[str, Any] = {**dict(zip(_BEGIN, self._begin, strict=True)), **dict(zip(_COLUMNS, columns, strict=True))}
+        with open(path, "wb") as file:
+            np.savez_compressed(file, period=self.period, **arrays)
 
 
 def _bounds(name: str, value: Any, size: int) -> np.ndarray:
@@ -185,8 +207,9 @@ class LogPlant(Plant):
     def __init__(self, scene: Scene, path: str | os.PathLike[str]):
         with np.load(path) as file:
             self.log = {name: file[name] for name in file.files}
-        missing = [name for name in _COLUMNS if name not in self.log]
-        if missing or not len(self.log["t"]) or self.log["q_now"].shape[1:] != (scene.n_q,):
+        widths = {"q_now": scene.n_q, "v_now": scene.n_v, "u": scene.n_u}
+        complete = all(name in self.log for name in ("period", *_BEGIN, *_COLUMNS)) and len(self.log["t"]) > 0
+        if not complete or any(self.log[name].shape != (len(self.log["t"]), width) for name, width in widths.items()):
             raise ValueError(f"{os.fspath(path)}: is no log of a robot of this scene with periods in it")
         self.commands: list[np.ndarray] = []  # u of each period, this time
 

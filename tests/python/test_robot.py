@@ -67,15 +67,64 @@ def test_a_plan_arrives_in_spite_of_delay_loss_and_a_stop(plan):
     assert plant.counts["periods"] > 100
 
 
-def test_targets_keep_to_steps_and_speeds(plan):
+@pytest.mark.parametrize("bounds, most", [({"max_step": 0.004, "max_speed": 0.5}, 0.0025), ({"max_step": 0.001, "max_speed": 0.5}, 0.001)])
+def test_targets_keep_to_steps_and_speeds(plan, bounds, most):
     world = World(plan.scene)
-    plant = make(plan.scene, world, max_step=0.004, max_speed=0.5, period=0.005)
+    plant = make(plan.scene, world, period=0.005, **bounds)
     plant.reset(plan.scene.q(), plan.scene.v(), plan.scene.u(), 0)
-    plant.step(plan.scene.u() + 0.1, 0.2)
+    plant.step(plan.scene.u() + 0.1, 0.5)
     sent = np.array(world.moved)
-    assert np.abs(np.diff(sent, axis=0)).max() <= 0.0025 + 1e-12  # 0.5 rad/s · 0.005 s is less than the step
-    assert plant.counts["limited"] >= 39
+    assert 0.9 * most < np.abs(np.diff(sent, axis=0)).max() <= most + 1e-12
+    assert plant.counts["limited"] >= 0.1 / most - 1
     assert sent[-1] == pytest.approx(plan.scene.u() + 0.1, abs=0.01)
+
+
+def test_a_burst_after_a_late_call_keeps_to_them_too(plan):
+    world = World(plan.scene)
+    plant = make(plan.scene, world, max_step=0.004)
+    plant.reset(plan.scene.q(), plan.scene.v(), plan.scene.u(), 0)
+    plant.step(plan.scene.u(), 0.1)
+    world.sleep_until(world.now() + 0.09)  # less than the timeout: periods are caught up with
+    before = world.targets.copy()
+    plant.step(plan.scene.u() + 0.2, 0.09)
+    assert np.abs(world.coming[-1][1] - before if world.coming else world.targets - before).max() <= 0.004 * 2
+    assert plant.counts["late"] == 0
+
+
+def test_targets_keep_to_the_limits_of_joints():
+    scene = deft.load(deft.scene_path("planning/planar_hand"))
+    world = World(scene)
+    plant = make(scene, world)
+    plant.reset(scene.q(), scene.v(), scene.u(), 0)
+    plant.step(scene.u() + 100, 0.1)
+    upper = [scene.coordinates[i].upper for i in scene._core.command_coordinates]
+    assert np.all(np.isfinite(upper)) and world.targets.tolist() == upper
+
+
+def test_it_begins_where_the_robot_is(plan):
+    world = World(plan.scene)
+    plant = make(plan.scene, world, max_speed=0.1)
+    plant.reset(plan.scene.q(), plan.scene.v(), plan.scene.u() + 0.5, 0)
+    assert not world.coming  # nothing is sent before it is asked for
+    plant.step(plan.scene.u() + 0.5, 0.05)
+    assert np.abs(world.targets - plan.scene.u()).max() <= 0.1 * 0.05 + 1e-9
+    with pytest.raises(RuntimeError, match="reset"):
+        make(plan.scene, world).step(plan.scene.u(), 0.1)
+
+
+def test_clocks_of_others_and_numbers_that_are_none_are_refused(plan):
+    world = World(plan.scene)
+    plant = make(plan.scene, world)
+    plant.reset(plan.scene.q(), plan.scene.v(), plan.scene.u(), 0)
+    with pytest.raises(ValueError, match="u: entry 0"):
+        plant.step(plan.scene.u() * np.nan, 0.1)
+    with pytest.raises(ValueError, match="u: expected shape"):
+        plant.step(plan.scene.u()[:1], 0.1)
+    assert np.all(np.isfinite(world.targets)) and not world.coming
+    read = world.read
+    world.read = lambda: (read()[0] + 1e9, *read()[1:])
+    with pytest.raises(ValueError, match="time.monotonic"):
+        plant.step(plan.scene.u(), 0.1)
 
 
 def test_what_is_measured_late_is_moved_on():
@@ -115,6 +164,7 @@ def test_a_silent_robot_is_held_and_given_up(plan):
     with pytest.raises(RuntimeError, match=r"no measurement for 0\.7 s") as error:
         deft.track(plan, plant=plant)
     assert len(error.value.run.t) > 5  # what was run is kept
+    assert plant.counts["holds"] == 1 and plant.counts["held_s"] == pytest.approx(0.7, abs=0.02) and plant._rows[-1][2] & 8
     held = np.array(world.moved[-600:])
     assert np.all(held == held[0])
 
@@ -164,6 +214,8 @@ def test_a_log_replays(plan, tmp_path):
 
 def test_settings_are_checked(plan):
     world = World(plan.scene)
-    for wrong in ({"period": 0}, {"timeout": -1}, {"max_speed": 0.0}, {"max_step": [1.0, 2.0, 3.0, 4.0]}):
-        with pytest.raises(ValueError):
-            make(plan.scene, world, **wrong)
+    for name, wrong in {"period": 0, "timeout": -1, "give_up": 0, "max_speed": 0.0, "max_step": [1.0, 2.0, 3.0, 4.0]}.items():
+        with pytest.raises(ValueError, match=name):
+            make(plan.scene, world, **{name: wrong})
+    with pytest.raises(RuntimeError, match="reset"):
+        make(plan.scene, world).save_log("never.npz")
