@@ -29,6 +29,8 @@ target_compile_options(deft_options INTERFACE -Wno-missing-field-initializers "$
 target_compile_definitions(deft_options INTERFACE EIGEN_MALLOC_ALREADY_ALIGNED=1)
 # tinyxml2 asks for this; precompiled headers serve every target only where all define the same.
 target_compile_definitions(deft_options INTERFACE _FILE_OFFSET_BITS=64)
+# No folder of this machine in what is passed on (assertions of headers name their files).
+target_compile_options(deft_options INTERFACE -fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=)
 target_link_options(deft_options INTERFACE -Wl,--disable-new-dtags)
 if(DEFT_SANITIZE)
   target_compile_options(deft_options INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)

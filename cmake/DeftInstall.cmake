@@ -1,15 +1,10 @@
-# What `cmake --install` puts below its prefix, and, as the component `wheel`, into the Python package: the library with its
-# headers and CMake files, the scenes and scripts (share/deft), and the program (the wheel makes its own).
+# What `cmake --install` puts below its prefix, and the wheel takes from there: the program, the library with its headers and
+# CMake files, scenes and scripts (share/deft). Pinocchio, Coal and MuJoCo stay where the build found them.
 include(CMakePackageConfigHelpers)
-if(SKBUILD)  # the folder of a package, beside those whose libraries it takes
-  set(run_path "$ORIGIN/../../cmeel.prefix/lib:$ORIGIN/../../mujoco")
-else()
-  set(run_path "$ORIGIN:${CMAKE_BUILD_RPATH}")
-  install(TARGETS deft RUNTIME DESTINATION bin)
-  set_target_properties(deft PROPERTIES INSTALL_RPATH "$ORIGIN/../lib:${CMAKE_BUILD_RPATH}")
-endif()
-set_target_properties(deft_library PROPERTIES INSTALL_RPATH "${run_path}")
-install(TARGETS deft_library EXPORT deftTargets LIBRARY DESTINATION lib COMPONENT wheel)
+install(TARGETS deft RUNTIME DESTINATION bin)
+set_target_properties(deft PROPERTIES INSTALL_RPATH "$ORIGIN/../lib:${CMAKE_BUILD_RPATH}")
+set_target_properties(deft_library PROPERTIES INSTALL_RPATH "${CMAKE_BUILD_RPATH}")
+install(TARGETS deft_library EXPORT deftTargets LIBRARY DESTINATION lib)
 
 # Headers that name a library which users need not have are ours alone.
 file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}/src/deft/*.hpp)
@@ -28,16 +23,17 @@ while(more)
 endwhile()
 foreach(header ${headers})
   cmake_path(GET header PARENT_PATH folder)
-  install(FILES src/${header} DESTINATION include/${folder} COMPONENT wheel)
+  install(FILES src/${header} DESTINATION include/${folder})
 endforeach()
 
 set(config ${CMAKE_BINARY_DIR}/lib/cmake/deft)
 configure_package_config_file(cmake/deftConfig.cmake.in ${config}/deftConfig.cmake INSTALL_DESTINATION lib/cmake/deft)
 write_basic_package_version_file(${config}/deftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${config}/deftConfig.cmake ${config}/deftConfigVersion.cmake DESTINATION lib/cmake/deft COMPONENT wheel)
-install(EXPORT deftTargets NAMESPACE deft:: DESTINATION lib/cmake/deft COMPONENT wheel)
+install(FILES ${config}/deftConfig.cmake ${config}/deftConfigVersion.cmake DESTINATION lib/cmake/deft)
+install(EXPORT deftTargets NAMESPACE deft:: DESTINATION lib/cmake/deft)
 export(EXPORT deftTargets NAMESPACE deft:: FILE ${config}/deftTargets.cmake)  # the build folder can be used, too
 
-install(DIRECTORY scenes DESTINATION share/deft COMPONENT wheel)
-install(FILES src/deft/plant/drake_server.py DESTINATION share/deft/src/deft/plant COMPONENT wheel)
-install(FILES src/deft/collision/decomposition/coacd_parts.py DESTINATION share/deft/src/deft/collision/decomposition COMPONENT wheel)
+install(DIRECTORY scenes DESTINATION share/deft)
+install(FILES src/deft/plant/drake_server.py DESTINATION share/deft/src/deft/plant)
+install(FILES src/deft/collision/decomposition/coacd_parts.py DESTINATION share/deft/src/deft/collision/decomposition)
+install(FILES LICENSE DESTINATION share/deft/licenses)

@@ -24,6 +24,8 @@ foreach(isa baseline avx2 avx512)
 endforeach()
 target_include_directories(deft_library INTERFACE $<INSTALL_INTERFACE:include>)
 target_compile_features(deft_library INTERFACE cxx_std_20)
+# Users' code allocates and aligns as the library does, whatever instruction set or sanitizer it is compiled for.
+target_compile_definitions(deft_library INTERFACE EIGEN_MALLOC_ALREADY_ALIGNED=1 EIGEN_MAX_ALIGN_BYTES=16)
 target_link_libraries(deft_library INTERFACE Eigen3::Eigen PRIVATE $<BUILD_INTERFACE:deft_options> pinocchio::pinocchio_default coal::coal assimp::assimp
                       Qhull::qhull_r tinyxml2::tinyxml2 Threads::Threads ${CMAKE_DL_LIBS})
 if(DEFT_STATIC_LIBRARIES)

@@ -39,9 +39,7 @@ def install_library(build: Path) -> None:
     call("ninja", "-C", build, "deft")
     shutil.rmtree(PREFIX, ignore_errors=True)
     call("cmake", "--install", build, "--prefix", PREFIX)
-    licenses = PREFIX / "share/deft/licenses"
-    call(sys.executable, "tools/notices.py", build, licenses / "NOTICES.txt")
-    shutil.copy2(ROOT / "LICENSE", licenses / "LICENSE")
+    call(sys.executable, "tools/notices.py", build, PREFIX / "share/deft/licenses/NOTICES.txt")
 
 
 def make_wheel(python: str, own: bool, out: Path) -> Path:
@@ -64,6 +62,8 @@ def make_wheel(python: str, own: bool, out: Path) -> Path:
     )
     (wheel,) = (WORK / "repaired").glob("*.whl")
     out.mkdir(exist_ok=True)
+    for older in out.glob(f"deft_contact-*-{wheel.name.split('-')[2]}-*.whl"):
+        older.unlink()
     shutil.copy2(wheel, out / wheel.name)
     return out / wheel.name
 
@@ -91,7 +91,6 @@ def main(arguments: list[str]) -> int:
         return 2
     build, out = Path(places[0]).resolve(), Path(places[1]).resolve()
     install_library(build)
-    shutil.rmtree(out, ignore_errors=True)
     for python, own in interpreters(every):
         wheel = make_wheel(python, own, out)
         print(f"{wheel.relative_to(ROOT) if wheel.is_relative_to(ROOT) else wheel}: {wheel.stat().st_size / 1e6:.1f} MB", flush=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Build the static libraries that libdeft.so of the wheel carries: HDF5, fmt and spdlog, as position-independent code, from the
-source packages of this Linux distribution, in the versions whose headers are installed.
+source packages of this Linux distribution with its patches, in the versions whose headers are installed.
 
 Usage: static_libraries.py OUT
 
@@ -25,13 +25,16 @@ LIBRARIES = {
     "libspdlog-dev": ("libspdlog.a", ["SPDLOG_FMT_EXTERNAL=ON", "SPDLOG_BUILD_EXAMPLE=OFF", "SPDLOG_BUILD_TESTS=OFF"]),
 }  # fmt: skip
 
+USUAL = ("CMAKE_BUILD_TYPE=Release", "CMAKE_POSITION_INDEPENDENT_CODE=ON", "BUILD_SHARED_LIBS=OFF", "BUILD_TESTING=OFF")
+
 
 class Failed(Exception):
     """Said in one line."""
 
 
-def call(*command: str, folder: Path) -> str:
-    done = subprocess.run(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def call(*command: str, folder: Path, **environment: str) -> str:
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **environment}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True)  # fmt: skip
     if done.returncode:
         raise Failed(f"{' '.join(command[:3])} … ended with {done.returncode}:\n{done.stdout[-2000:]}")
     return done.stdout
@@ -71,10 +74,17 @@ class Sources:
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
         call("apt-get", *self.options, "source", "--download-only", source, folder=archives)
-        originals = sorted(archives.glob("*.orig.tar.*"))
+        originals = [path for path in sorted(archives.glob("*.orig.tar.*")) if path.suffix != ".asc"]
         if len(originals) != 1:
             raise Failed(f"{source}: {len(originals)} archives of original sources")
         call("tar", "-xf", str(originals[0]), "--strip-components=1", "-C", str(tree), folder=archives)
+        for changes in archives.glob("*.debian.tar.*"):
+            call("tar", "-xf", str(changes), "-C", str(tree), folder=archives)
+        series = tree / "debian/patches/series"
+        for line in series.read_text().splitlines() if series.exists() else []:
+            if line and not line.startswith("#"):
+                # Not as a part of the repository that the folder is in.
+                call("git", "apply", "-p1", str(series.parent / line.split()[0]), folder=tree, GIT_CEILING_DIRECTORIES=str(tree.parent))
         return tree
 
 
@@ -83,10 +93,9 @@ def build(tree: Path, options: list[str], library: str, out: Path) -> None:
     folder = tree.with_name(f"{tree.name}-build")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    usual = ["CMAKE_BUILD_TYPE=Release", "CMAKE_POSITION_INDEPENDENT_CODE=ON", "BUILD_SHARED_LIBS=OFF", "BUILD_TESTING=OFF"]
     # HDF5's checks look for what they write in the current folder.
     unnamed = [f"CMAKE_{language}_FLAGS=-ffile-prefix-map={tree.parent}=." for language in ("C", "CXX")]  # of folders of this machine
-    call("cmake", "-G", "Ninja", "-S", str(tree), "-B", ".", *(f"-D{option}" for option in usual + unnamed + options), folder=folder)
+    call("cmake", "-G", "Ninja", "-S", str(tree), "-B", ".", *(f"-D{option}" for option in [*USUAL, *unnamed, *options]), folder=folder)
     call("ninja", "-j", str(os.cpu_count() or 1), folder=folder)
     found = list(folder.rglob(library))
     if len(found) != 1:
@@ -105,7 +114,7 @@ def main(arguments: list[str]) -> int:
     out.mkdir(parents=True, exist_ok=True)
     sources = None
     for package, (library, options) in LIBRARIES.items():
-        wanted, kept = f"{source_of(package)} {' '.join(options)}", out / f"{library}.txt"
+        wanted, kept = f"{source_of(package)} {' '.join([*USUAL, *options])}; patched, without names of folders", out / f"{library}.txt"
         if (out / library).exists() and kept.exists() and kept.read_text() == wanted:
             print(f"{library} of {source_of(package)} is there", flush=True)
             continue

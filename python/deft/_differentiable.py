@@ -85,6 +85,8 @@ class Function:
         scene = model.scene
         self.model, self.on_failure, self.names_theta = model, on_failure, tuple(names_theta)
         self.columns = [model.params.column(name) for name in self.names_theta if name in model.params]
+        if len(set(self.columns)) < len(self.columns):
+            raise ValueError("params: the friction of a pair is there twice")
         if len(self.columns) < len(self.names_theta):
             model.with_params(dict.fromkeys(names_theta, 1.0))  # names what there is not
         v, theta = (("v",) if model.second_order else ()), (("theta",) if self.names_theta else ())

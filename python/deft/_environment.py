@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium import spaces
 
 from . import _core
+from ._errors import SolveError
 from ._model import StepModel
 from ._scene import Scene, load
 from ._track import Plant
@@ -52,10 +53,16 @@ class Task:
         size = self.scene.n_q + self.scene.n_u + (self.scene.n_v if self.second_order else 0) + (self.goal.size if self.goal else 0)
         self.observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float64)
         self.action_space = spaces.Box(-1.0, 1.0, (self.scene.n_u,), np.float64)
-        self.start_distance = max(self.distance(self.scene.q()), 1e-12)
+        self.start_distance = max(float(self.distance(self.scene.q())), self.goal.tolerance_m if self.goal else 1.0)
 
-    def start(self, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """q, u, v of a start: the scene's, with noise on the robots' joints."""
+    def start(self, random: np.random.Generator, options: Mapping[str, Any] | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """q, u, v of a start: the scene's, with noise on the robots' joints, or options["q"] as it is."""
+        unknown = [name for name in options or {} if name not in ("q", "reset_mask")]
+        if unknown:
+            raise ValueError(f"options: {unknown[0]!r} is unknown; valid: q")
+        if options and "q" in options:
+            q = np.array(_core.vector(options["q"], "q", self.scene.n_q))
+            return q, q[self.commanded].copy(), self.scene.v()
         q = self.scene.q()
         if self.start_noise > 0:
             change = np.zeros(self.scene.n_v)
@@ -141,16 +148,14 @@ class ContactEnv(gymnasium.Env[np.ndarray, np.ndarray]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[np.ndarray, dict[str, Any]]:
         """A start; the seed counts for its noise, and for what a plant draws."""
         super().reset(seed=seed)
-        self._q, self._u, self._v = self.task.start(self.np_random)
-        if options and "q" in options:
-            self._q = np.array(_core.vector(options["q"], "q", self.scene.n_q))
-            self._u = self._q[self.task.commanded].copy()
+        self._q, self._u, self._v = self.task.start(self.np_random, options)
         self._steps = 0
-        self._distance = float(self.task.distance(self._q))
-        if self._plant is not None:
+        if self._plant is not None:  # which says where it begins
             self._plant.reset(self._q, self._v, self._u, int(self.np_random.integers(2**31)))
+            self._q, self._v = np.array(self._plant.q), np.array(self._plant.v)
         else:
             self._model.reset()
+        self._distance = float(self.task.distance(self._q))
         return self.task.observe(self._q, self._u, self._v), self._info()
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
@@ -158,22 +163,33 @@ class ContactEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         action = _core.vector(action, "action", self.scene.n_u)
         q, before = self.q, self._distance
         u = self.task.targets(self._u, action)
-        failed = False
-        if self._plant is not None:
-            self._plant.step(u, self.task.h)
-            q, v = np.array(self._plant.q), np.array(self._plant.v)
-        else:
-            self._result = self._model.step(q, u, self._v if self.task.second_order else None, out=self._result)
-            failed = self._result.status > 1
-            q = q if failed else self._result.q.copy()
-            v = self._v if failed or not self.task.second_order else self._result.v.copy()
+        moved = self._moved_by_model(q, u) if self._plant is None else self._moved_by_plant(self._plant, u)
+        failed = moved is None
+        q, v = (q, self._v) if moved is None else moved
         self._q, self._u, self._v = q, u, v
         self._steps += 1
         self._distance = float(self.task.distance(q))
         reached = bool(self.task.goal.reached(q)) if self.task.goal else False
         reward = self.task.rewards(before, self._distance, reached, q, action)
-        truncated = self.max_steps is not None and self._steps >= self.max_steps
-        return self.task.observe(q, u, v), reward, reached or failed, truncated, self._info(reached, failed)
+        over = reached or failed
+        truncated = not over and self.max_steps is not None and self._steps >= self.max_steps
+        return self.task.observe(q, u, v), reward, over, truncated, self._info(reached, failed)
+
+    def _moved_by_model(self, q: np.ndarray, u: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        """q and v after a step, None if it failed."""
+        second_order = self.task.second_order
+        self._result = self._model.step(q, u, self._v if second_order else None, out=self._result)
+        if self._result.status > 1:
+            return None
+        return self._result.q.copy(), self._result.v.copy() if second_order else self._v
+
+    def _moved_by_plant(self, plant: Plant, u: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+        try:
+            plant.step(u, self.task.h)
+        except SolveError:
+            return None
+        q, v = np.array(plant.q, dtype=np.float64), np.array(plant.v, dtype=np.float64)
+        return (q, v) if np.all(np.isfinite(q)) and np.all(np.isfinite(v)) else None
 
     def _info(self, reached: bool = False, failed: bool = False) -> dict[str, Any]:
         return {"distance": self._distance, "is_success": reached, "failed": failed}

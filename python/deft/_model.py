@@ -21,6 +21,10 @@ class Params(dict[str, float]):
     def __contains__(self, name: object) -> bool:
         return super().__contains__(name) or (isinstance(name, str) and super().__contains__(_swapped(name)))
 
+    def get(self, name: str, default: Any = None) -> Any:
+        """As a dict's."""
+        return self[name] if name in self else default
+
     def column(self, name: str) -> int:
         """Of a parameter in dq_dtheta. KeyError for unknown names."""
         names = list(self)

@@ -21,8 +21,10 @@ class SB3VecEnv(VecEnv):
 
     def reset(self) -> np.ndarray:
         """Starts of all, with the seed of `seed` the first time after it."""
-        observations, _ = self.envs.reset(seed=self._seed)
+        observations, info = self.envs.reset(seed=self._seed, options=self._options[0] if self._options else None)
         self._seed = None
+        self.reset_infos = [{"distance": float(distance)} for distance in info["distance"]]
+        self._reset_options()
         return observations
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
@@ -39,9 +41,10 @@ class SB3VecEnv(VecEnv):
         observations, rewards, terminated, truncated, info = self.envs.step(self._actions)
         infos: list[dict[str, Any]] = []
         for i in range(self.num_envs):
-            own = {name: info[name][i] for name in ("distance", "is_success", "failed")}
+            over = terminated[i] or truncated[i]
+            own = {name: (info["final_info"] if over else info)[name][i] for name in ("distance", "is_success", "failed")}
             own["TimeLimit.truncated"] = bool(truncated[i])
-            if terminated[i] or truncated[i]:
+            if over:
                 own["terminal_observation"] = info["final_obs"][i]
             infos.append(own)
         return observations, rewards, terminated | truncated, infos

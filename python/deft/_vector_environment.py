@@ -19,8 +19,9 @@ from ._scene import Scene
 class ContactVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
     """num_envs environments of a scene: keywords and meaning as of ContactEnv, threads as of Batch.
 
-    Autoreset is AutoresetMode.SAME_STEP: where an episode ends, the observation returned is the first of the next one, and
-    info["final_obs"] (an array of objects, with the mask info["_final_obs"]) has its last one. Environment i is seeded with seed + i.
+    Autoreset is AutoresetMode.SAME_STEP: where an episode ends, observation and info are those of the next one's start, and
+    info["final_obs"] (an array of objects) and info["final_info"] have the last ones, with masks. Environment i is seeded with
+    seed + i. reset(options={"reset_mask": …}) starts some, the others go on; "q" as of ContactEnv.
     """
 
     def __init__(
@@ -50,31 +51,37 @@ class ContactVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self._random = [np.random.default_rng() for _ in range(num_envs)]
         self._q, self._u, self._v = (np.zeros((num_envs, width)) for width in (scene.n_q, scene.n_u, scene.n_v))
         self._steps, self._distance = np.zeros(num_envs, dtype=int), np.zeros(num_envs)
+        self._is_begun = np.zeros(num_envs, dtype=bool)
 
     def reset(
         self, *, seed: int | list[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Starts of all; options["reset_mask"], (num_envs,), names those that are to start, the others go on."""
+        """Starts of all, or of those of options["reset_mask"], (num_envs,) bool."""
+        mask = (options or {}).get("reset_mask", np.ones(self.num_envs, dtype=bool))
+        if not isinstance(mask, np.ndarray) or mask.dtype != bool or mask.shape != (self.num_envs,) or not mask.any():
+            raise ValueError(f"reset_mask: expected an array of bool, shape ({self.num_envs},), with at least one True")
+        chosen = np.flatnonzero(mask)
         if seed is not None:
-            seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
-            self._random = [
-                old if number is None else gymnasium.utils.seeding.np_random(number)[0]
-                for number, old in zip(seeds, self._random, strict=True)
-            ]
-        chosen = (
-            np.ones(self.num_envs, dtype=bool)
-            if not options or "reset_mask" not in options
-            else np.asarray(options["reset_mask"], dtype=bool)
-        )
-        self._start(np.flatnonzero(chosen))
-        return self._observe(), {"distance": self._distance.copy()}
+            seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else list(seed)
+            if len(seeds) != self.num_envs:
+                raise ValueError(f"seed: {len(seeds)} seeds; expected {self.num_envs}")
+            for i in chosen:
+                if seeds[i] is not None:
+                    self._random[i], _ = gymnasium.utils.seeding.np_random(seeds[i])
+        self._start(chosen, options)
+        return self._observe(), self._started_info()
 
-    def _start(self, rows: np.ndarray) -> None:
+    def _start(self, rows: np.ndarray, options: Mapping[str, Any] | None = None) -> None:
         for i in rows:
-            self._q[i], self._u[i], self._v[i] = self.task.start(self._random[i])
-        if len(rows):
-            self._steps[rows] = 0
-            self._distance[rows] = self.task.distance(self._q[rows])
+            self._q[i], self._u[i], self._v[i] = self.task.start(self._random[i], options)
+        self._steps[rows] = 0
+        self._distance[rows] = self.task.distance(self._q[rows])
+        self._is_begun[rows] = True
+
+    def _started_info(self) -> dict[str, Any]:
+        """As ContactEnv's, each name with the mask of the environments that have it."""
+        no, every = np.zeros(self.num_envs, dtype=bool), np.ones(self.num_envs, dtype=bool)
+        return _masked({"distance": self._distance.copy(), "is_success": no, "failed": no.copy()}, every)
 
     def _observe(self) -> np.ndarray:
         return self.task.observe(self._q, self._u, self._v)
@@ -85,6 +92,10 @@ class ContactVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         actions = np.asarray(actions, dtype=float)
         if actions.shape != self.action_space.shape:
             raise ValueError(f"actions: expected shape {self.action_space.shape}, got {actions.shape}")
+        if not np.all(np.isfinite(actions)):
+            raise ValueError(f"actions: row {np.flatnonzero(~np.isfinite(actions).all(1))[0]} is not finite")
+        if not self._is_begun.all():
+            raise RuntimeError("reset: was not called yet")
         u = task.targets(self._u, actions)
         self._result = self._batch.step(self._q, u, self._v if task.second_order else None, out=self._result)
         failed = np.asarray(self._result.status) > 1
@@ -102,14 +113,22 @@ class ContactVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
             rewards = np.array([task.rewards(float(a), float(b), bool(done), q, action) for a, b, done, q, action in rows])
         terminated = reached | failed
         truncated = (self._steps >= self.max_steps) & ~terminated if self.max_steps is not None else np.zeros(self.num_envs, dtype=bool)
-        info: dict[str, Any] = {"distance": self._distance.copy(), "is_success": reached, "failed": failed}
+        info = _masked({"distance": self._distance.copy(), "is_success": reached, "failed": failed}, np.ones(self.num_envs, dtype=bool))
         observations = self._observe()
         over = terminated | truncated
         if over.any():
             last = np.full(self.num_envs, None, dtype=object)
             for i in np.flatnonzero(over):
                 last[i] = observations[i].copy()
-            info |= {"final_obs": last, "_final_obs": over.copy()}
+            ended = {name: np.where(over, info[name], np.zeros((), info[name].dtype)) for name in ("distance", "is_success", "failed")}
             self._start(np.flatnonzero(over))
+            info["distance"][over] = self._distance[over]
+            info |= {"is_success": reached & ~over, "failed": failed & ~over}
+            info |= {"final_obs": last, "_final_obs": over.copy(), "final_info": _masked(ended, over), "_final_info": over.copy()}
             observations = self._observe()
         return observations, rewards, terminated, truncated, info
+
+
+def _masked(values: dict[str, np.ndarray], rows: np.ndarray) -> dict[str, Any]:
+    """Values with the masks of the rows that have them, as Gymnasium's vectors give them."""
+    return {**values, **{f"_{name}": rows.copy() for name in values}}

@@ -143,6 +143,8 @@ scene::Scene with_parameters(const scene::Scene& scene, const std::map<std::stri
       for (const NamedParameter& parameter : all) names.push_back(parameter.name);
       throw InputError({}, fmt::format("params: there is no '{}'{}", name, did_you_mean(name, names)));
     }
+    if (other != name && values.contains(other))
+      throw InputError({}, fmt::format("params: '{}' and '{}' are the same pair", name, other));
     switch (found->of.front().kind) {
       case Kind::kFriction:
         set_friction(scene, *found, value, spec);

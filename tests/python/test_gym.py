@@ -83,6 +83,42 @@ def test_a_plant_may_move_instead(line):
         np.testing.assert_allclose(stepped.step([1.0])[0], plain.step([1.0])[0], atol=1e-9)
 
 
+def test_a_plant_says_where_it_begins_and_may_fail(line):
+    class Elsewhere(deft.StepPlant):
+        def reset(self, q, v, u, seed):
+            super().reset(q + 0.02, v, u, seed)
+
+    env = deft.gym.ContactEnv(line, plant=Elsewhere(deft.StepModel(line)))
+    observation, info = env.reset()
+    assert observation[: line.n_q] == pytest.approx(line.q() + 0.02)
+    assert info["distance"] == pytest.approx(env.task.goal.distance(line.q() + 0.02))
+
+    class Broken(deft.StepPlant):
+        def step(self, u, dt):
+            self.q = self.q * np.nan
+
+    env = deft.gym.ContactEnv(line, plant=Broken(deft.StepModel(line)))
+    start, _ = env.reset()
+    observation, _, terminated, truncated, info = env.step([0.0])
+    assert terminated and not truncated and info["failed"] and not info["is_success"]
+    assert observation[: line.n_q] == pytest.approx(start[: line.n_q])
+
+
+def test_a_goal_reached_on_the_last_step_is_no_truncation(line):
+    single = deft.gym.ContactEnv(line, max_change=0.03, max_steps=1)
+    vector = deft.gym.ContactVectorEnv(1, line, max_change=0.03, max_steps=1)
+    single.reset(), vector.reset()
+    assert single.step([1.0])[2:4] == (True, False)
+    _, _, terminated, truncated, _ = vector.step([[1.0]])
+    assert terminated[0] and not truncated[0]
+
+
+def test_a_start_at_the_goal_is_worth_nothing_less_than_a_tolerance(line):
+    env = deft.gym.ContactEnv(line.with_({"goals.further.box.x": 0.0}), max_change=0.01)
+    env.reset()
+    assert -3 < env.step([1.0])[1] < -0.5
+
+
 def test_a_scene_without_goal_wants_a_reward(line):
     scene = deft.loads(LINE[: LINE.index("goals:")])
     with pytest.raises(ValueError, match="reward"):
@@ -109,7 +145,9 @@ def test_the_vector_does_what_single_environments_do():
             alone = env.step(actions[i])
             np.testing.assert_allclose(info["final_obs"][i] if k == 3 else observations[i], alone[0], atol=1e-7)
             np.testing.assert_allclose((rewards[i], terminated[i], truncated[i]), alone[1:4], atol=1e-7)
-    assert truncated.all() and info["_final_obs"].all()
+    assert truncated.all() and info["_final_obs"].all() and info["final_info"]["_distance"].all()
+    np.testing.assert_allclose(info["final_info"]["distance"], [env.task.distance(env.q) for env in single], atol=1e-7)
+    np.testing.assert_allclose(info["distance"], envs.unwrapped.task.distance(envs.unwrapped._q), atol=1e-12)
     assert envs.unwrapped.metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.SAME_STEP
     assert np.all(np.abs(observations - info["final_obs"][0]).max(1) > 1e-6)  # the first ones of the next episodes
 
@@ -120,8 +158,21 @@ def test_some_environments_are_reset_and_others_go_on():
     moved = envs.step(np.ones((2, 4)))[0]
     after, _ = envs.reset(options={"reset_mask": np.array([True, False])})
     assert after[1].tolist() == moved[1].tolist() and after[0].tolist() != moved[0].tolist()
-    with pytest.raises(ValueError, match="actions"):
-        envs.step(np.ones((3, 4)))
+    for wrong in ([0, 1], np.array([0, 1]), np.array([True]), np.array([False, False])):
+        with pytest.raises(ValueError, match="reset_mask"):
+            envs.reset(options={"reset_mask": wrong})
+    envs.reset(seed=[5, 6], options={"reset_mask": np.array([False, True])})
+    alone = deft.gym.make_task("PlanarHand")
+    assert envs._observe()[1].tolist() == pytest.approx(alone.reset(seed=6)[0].tolist())
+    q = alone.scene.q() + 0.01
+    assert np.all(envs.reset(options={"q": q})[0][:, : len(q)] == q)
+    for actions in (np.ones((3, 4)), np.full((2, 4), np.nan)):
+        with pytest.raises(ValueError, match="actions"):
+            envs.step(actions)
+    with pytest.raises(ValueError, match="elsewhere"):
+        envs.reset(options={"elsewhere": 1})
+    with pytest.raises(RuntimeError, match="reset"):
+        deft.gym.make_vec("deft/PlanarHand-v0", 2).step(np.zeros((2, 4)))
     with pytest.raises(KeyError, match="deft/PlanarHand-v0"):
         deft.gym.make_vec("deft/Nothing-v0", 2)
 

@@ -123,7 +123,7 @@ def test_clocks_of_others_and_numbers_that_are_none_are_refused(plan):
     assert np.all(np.isfinite(world.targets)) and not world.coming
     read = world.read
     world.read = lambda: (read()[0] + 1e9, *read()[1:])
-    with pytest.raises(ValueError, match="time.monotonic"):
+    with pytest.raises(ValueError, match="measurement of"):
         plant.step(plan.scene.u(), 0.1)
 
 

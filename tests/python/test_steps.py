@@ -306,5 +306,8 @@ def test_friction_goes_by_either_order_of_its_pair(hand):
     assert other in model.params and model.params[other] == model.params[name] and other not in list(model.params)
     assert model.params.column(other) == list(model.params).index(name)
     assert model.with_params({other: 0.123}).params[name] == 0.123
+    assert model.params.get(other) == model.params[name] and model.params.get("mu:nothing|ball", 7) == 7
     with pytest.raises(KeyError):
         model.params["mu:nothing|ball"]
+    with pytest.raises(deft.InputError, match="same pair"):
+        model.with_params({name: 0.1, other: 0.2})

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <link.h>
 
 #include <filesystem>
 #include <stdexcept>
@@ -14,13 +15,10 @@ namespace fs = std::filesystem;
 /// The file of the library or program that this function is in.
 fs::path own_file() {
   Dl_info found{};
-  // Of a program there is the name by which it was called, maybe relative to a folder that is no longer the current
-  // one.
-  if (dladdr(reinterpret_cast<const void*>(&own_file), &found) != 0 && found.dli_fname != nullptr) {
-    std::error_code error;
-    const fs::path file = fs::canonical(found.dli_fname, error);
-    if (!error && fs::path(found.dli_fname).is_absolute()) return file;
-  }
+  void* object = nullptr;  // without a name for the program itself
+  if (dladdr1(reinterpret_cast<const void*>(&own_file), &found, &object, RTLD_DL_LINKMAP) != 0 && object != nullptr)
+    if (const char* const name = static_cast<const link_map*>(object)->l_name; name != nullptr && *name != '\0')
+      return fs::canonical(name);
   return fs::read_symlink("/proc/self/exe");
 }
 
