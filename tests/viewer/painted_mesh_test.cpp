@@ -126,7 +126,7 @@ TEST_F(PaintedMeshFile, TakesColoursOfVertices) {
 }
 
 TEST_F(PaintedMeshFile, StandsWhereItCollides) {
-  const std::filesystem::path data = std::filesystem::path(__FILE__).parent_path().parent_path() / "collision/data";
+  const std::filesystem::path data = DEFT_SOURCE_DIR "/tests/collision/data";
   const std::vector<std::string> files{(data / "box.obj").string(), (data / "box.dae").string(),
                                        (data / "box.stl").string(), write("one.gltf", kGltf)};
   for (const std::string& file : files) {
