@@ -159,6 +159,11 @@ def moments(part: Part) -> tuple[float, np.ndarray, np.ndarray]:
     return volume, turned_first + volume * p, second
 
 
+def without_rounding(value: float, largest: float) -> float:
+    """0 for what is only rounding, which differs between processors."""
+    return 0.0 if abs(value) < 1e-12 * largest else float(value)
+
+
 def inertial(thing: Object) -> tuple[np.ndarray, np.ndarray]:
     """Centre of mass and inertia about it."""
     mass, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
@@ -406,7 +411,7 @@ def files_of(thing: Object) -> dict[Path, str]:
     child(element, "mass", numbers([thing.mass]))
     inertia = child(element, "inertia")
     for tag, value in (("ixx", I[0, 0]), ("iyy", I[1, 1]), ("izz", I[2, 2]), ("ixy", I[0, 1]), ("ixz", I[0, 2]), ("iyz", I[1, 2])):
-        child(inertia, tag, f"{float(value):.6g}")
+        child(inertia, tag, f"{without_rounding(value, I.max()):.6g}")
     files: dict[Path, str] = {}
     names: dict[str, str] = {}
     for role in ("visual", "collision"):

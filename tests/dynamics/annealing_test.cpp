@@ -78,8 +78,8 @@ TEST_P(Annealing, EndsAtTheStepOfTheLastKappaWithFewerIterationsOnTheWay) {
   EXPECT_EQ(annealed.program.kappa, kInfinity);
   EXPECT_LE((annealed.delta - result.delta).norm(), 1e-8 * result.delta.norm());
   EXPECT_EQ(model->kappa(), 7);
-  // All but the first start from a neighbour.
-  EXPECT_LT(annealed.iterations - first, 0.75 * (cold - first));
+  // All but the first start from a neighbour. Counts of some 20 differ by one or two with the kernels of the processor.
+  EXPECT_LT(annealed.iterations - first, 0.85 * (cold - first));
 }
 
 TEST_P(Annealing, RefusesListsThatDoNotAscend) {
