@@ -94,8 +94,12 @@ def build(tree: Path, options: list[str], library: str, out: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     # HDF5's checks look for what they write in the current folder.
-    unnamed = [f"CMAKE_{language}_FLAGS=-ffile-prefix-map={tree.parent}=." for language in ("C", "CXX")]  # of folders of this machine
-    call("cmake", "-G", "Ninja", "-S", str(tree), "-B", ".", *(f"-D{option}" for option in [*USUAL, *unnamed, *options]), folder=folder)
+    # No folder of this machine in the library; HDF5 writes its flags into itself, so the compiler gets this one from a program in front of it.
+    launcher = folder / "compiler"
+    launcher.write_text(f'#!/bin/sh\nexec "$@" -ffile-prefix-map={tree.parent}=.\n')
+    launcher.chmod(0o755)
+    launchers = [f"CMAKE_{language}_COMPILER_LAUNCHER={launcher}" for language in ("C", "CXX")]
+    call("cmake", "-G", "Ninja", "-S", str(tree), "-B", ".", *(f"-D{option}" for option in [*USUAL, *launchers, *options]), folder=folder)
     call("ninja", "-j", str(os.cpu_count() or 1), folder=folder)
     found = list(folder.rglob(library))
     if len(found) != 1:

@@ -1,5 +1,6 @@
 """Environments for learning (`pip install deft-contact[gym]`): one for any scene, seven tasks, and a vector of them on all cores.
 
+    import deft.gym                                          # or "deft.gym:deft/PlanarHand-v0" below
     env = gymnasium.make("deft/PlanarHand-v0")               # or deft.gym.ContactEnv("scene.deft.yaml")
     envs = gymnasium.make_vec("deft/PlanarHand-v0", num_envs=64)  # one call for all of them
 
@@ -57,7 +58,7 @@ def make_vec(id: str, n: int, **changes: Any) -> ContactVectorEnv:
 
 
 def register() -> None:
-    """Makes the tasks known to Gymnasium, once; importing this module and Gymnasium's plug-ins do it."""
+    """Makes the tasks known to Gymnasium, once; importing this module does it, and Gymnasium's plug-ins before its 1.0."""
     for task in TASKS:
         if f"deft/{task}-v0" not in gymnasium.registry:
             gymnasium.register(

@@ -1,5 +1,6 @@
 """Environments: Gymnasium's own checker, rewards and ends, the vector against single ones."""
 
+import importlib.metadata
 import subprocess
 import sys
 
@@ -39,9 +40,14 @@ def test_gymnasiums_checker_passes(task):
     check_env(gymnasium.make(f"deft/{task}-v0").unwrapped, skip_render_check=True)
 
 
-def test_tasks_are_known_without_importing_them():
-    code = "import gymnasium; print(type(gymnasium.make('deft/PlanarHand-v0').unwrapped).__name__)"
+def test_tasks_are_known_by_their_module():
+    code = "import gymnasium; print(type(gymnasium.make('deft.gym:deft/PlanarHand-v0').unwrapped).__name__)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "ContactEnv\n"
+
+
+def test_the_package_names_its_environments():
+    (found,) = importlib.metadata.entry_points(group="gymnasium.envs", name="deft")  # read by Gymnasium before 1.0
+    assert found.load() is deft.gym.register
 
 
 def test_an_episode_ends_at_the_goal(line):
