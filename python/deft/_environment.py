@@ -44,11 +44,10 @@ class Task:
         self.max_change = 0.5 * self.h if max_change is None else float(max_change)
         self.start_noise = float(start_noise)
         self.reward = reward
-        self.second_order = StepModel(self.scene).second_order
+        self.model = StepModel(self.scene)
+        self.second_order = self.model.second_order
         self.commanded = np.asarray(self.scene._core.command_coordinates)
-        coordinates = self.scene.coordinates
-        self.lower = np.array([coordinates[i].lower for i in self.commanded])
-        self.upper = np.array([coordinates[i].upper for i in self.commanded])
+        self.lower, self.upper = self.scene.command_limits
         self.noisy = _velocities_of(self.scene, self.commanded)
         size = self.scene.n_q + self.scene.n_u + (self.scene.n_v if self.second_order else 0) + (self.goal.size if self.goal else 0)
         self.observation_space = spaces.Box(-np.inf, np.inf, (size,), np.float64)
@@ -134,7 +133,7 @@ class ContactEnv(gymnasium.Env[np.ndarray, np.ndarray]):
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": round(1 / self.task.h)}
         self._camera = dict(camera or {})
         self._renderer: Any = None
-        self._model, self._plant = StepModel(self.scene), plant
+        self._model, self._plant = self.task.model, plant
         self._result: Any = None
         self._q: np.ndarray | None = None
 

@@ -73,8 +73,7 @@ class RobotPlant(Plant):
         self.period, self.timeout, self.give_up, self.predict = period, timeout, give_up, predict
         self._step, self._speed = (_bounds(name, value, scene.n_u) for name, value in (("max_step", max_step), ("max_speed", max_speed)))
         self._commanded = np.asarray(scene._core.command_coordinates)
-        limits = [scene.coordinates[i] for i in self._commanded]
-        self._lower, self._upper = np.array([c.lower for c in limits]), np.array([c.upper for c in limits])
+        self._lower, self._upper = scene.command_limits
         self._forget()
 
     def _forget(self) -> None:

@@ -151,6 +151,12 @@ class Scene:
         return [Coordinate(*fields) for fields in self._core.coordinates]
 
     @property
+    def command_limits(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper limits of the commanded joints, (n_u,) each [rad, m]."""
+        all_limits = np.array([(each.lower, each.upper) for each in self.coordinates]).reshape(-1, 2)[self._core.command_coordinates]
+        return all_limits[:, 0], all_limits[:, 1]
+
+    @property
     def names_u(self) -> list[str]:
         """Names of the commanded joints."""
         return self._core.names_u

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from ._environment import Reward, Task
-from ._model import Batch, StepModel
+from ._model import Batch
 from ._scene import Scene
 
 
@@ -46,7 +46,7 @@ class ContactVectorEnv(VectorEnv[np.ndarray, np.ndarray, np.ndarray]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.metadata = {"autoreset_mode": AutoresetMode.SAME_STEP, "render_modes": []}
         scene = self.task.scene
-        self._batch = Batch(StepModel(scene), threads)
+        self._batch = Batch(self.task.model, threads)
         self._result: Any = None
         self._random = [np.random.default_rng() for _ in range(num_envs)]
         self._q, self._u, self._v = (np.zeros((num_envs, width)) for width in (scene.n_q, scene.n_u, scene.n_v))
