@@ -24,6 +24,11 @@ class Plan:
         self._core = core
         self.scene = scene
 
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], goal: str | None = None) -> Plan:
+        """The commands of a run folder as a plan to a goal (its own, else the scene's first), simulated again in the scene of the run."""
+        return plan_of(Run.open(path), goal)
+
     @property
     def success(self) -> bool:
         """Whether it leads to the goal at h and before all judges that were asked."""

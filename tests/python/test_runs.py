@@ -120,6 +120,9 @@ def test_plans_are_saved_and_shown(hand, plan, tmp_path, monkeypatch):
         0,
         1,
     )  # a first plan need not hold on a plant
+    opened = deft.Plan.open(tmp_path / "plan")
+    np.testing.assert_array_equal(opened.u, plan.u)
+    assert opened.success == plan.success and opened.goal == plan.goal and opened.scene.name == hand.name
     html = deft.page(plan)
     assert html.lower().startswith("<!doctype html>")
     assert "half_turn" in html and len(deft.page(stored, beside=deft.simulate(hand, commands=plan.u))) > len(html) / 2
