@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <numbers>
 #include <optional>
+#include <span>
 
 #include "deft/authoring/object_places.hpp"
 #include "deft/core/diagnostics.hpp"
@@ -30,6 +32,7 @@ constexpr double kStill = 1e-3;    // [m] that an object may move over the last 
 constexpr double kTiltCost = 0.1;  // [m/rad] that an object turned since it was let down
 constexpr double kOffCost = 0.5;   // of an object that lies aside of the middle of the tips
 constexpr double kMaySink = 0.04;  // [m] that it may go down into the hand
+constexpr double kMayTilt = 0.08;  // [rad] from a goal, below the tolerance that is written
 constexpr int kClosingSteps = 20;
 constexpr double kNearAxis = 0.9;  // cosine
 constexpr double kBeside = 0.05;   // [m] between objects, and between the tip of an arm and the first
@@ -198,6 +201,48 @@ std::optional<VectorXd> clear_posture(const Scene& scene, scene::SceneState& sta
   return best;
 }
 
+/// The hand open, with all objects beside it.
+VectorXd beside_hand(const Scene& scene, scene::SceneState& state, const RobotFacts& facts) {
+  VectorXd q = facts.q_straight;
+  scene.update(q, state);
+  double far = 0;
+  for (const int body : facts.bodies) far = std::max(far, middle_of(facts, state, body).head<2>().norm());
+  stand_beside(scene, state, far + 0.2, 0, q);
+  return q;
+}
+
+/// Lets the first object down onto the open hand in the orientations R, at several places between palm and fingertips,
+/// and closes the fingers about it more or less. Where it then lies still in the hand, `visit(q, R)` is called.
+void lay_in_hand(const Scene& scene, scene::SceneState& state, const RobotFacts& facts, const VectorXd& q_beside,
+                 std::span<const Matrix3d> orientations,
+                 const std::function<void(const VectorXd& q, const Matrix3d& R)>& visit) {
+  const int first = first_placed(scene);
+  const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
+  const Vector3d tips = middle_of_tips(scene, state, facts, q_beside);
+  const Vector3d palm = middle_of(facts, state, facts.palm >= 0 ? facts.palm : facts.bodies.front());
+  for (const Matrix3d& R : orientations) {
+    const Extent extent = extent_of(scene, body_of(scene, first), R);
+    for (const double share : {0.0, 0.2, 0.4, 0.6, 0.8}) {
+      VectorXd q_open = q_beside;
+      Vector3d middle = palm + share * (tips - palm);
+      middle.z() = std::max(tips.z(), palm.z()) + 0.1 + extent.half.z();
+      place(scene, first, make_transform(R, middle - R * extent.middle_B), q_open);
+      if (!let_down(scene, state, first, false, q_open)) continue;
+      const double landed = place_of(scene, first, q_open).translation().z();
+      for (const double closed : {0.5, 0.75, 1.0}) {
+        VectorXd q = q_open;
+        if (!close_fingers(*model, scene, facts, closed, q)) continue;
+        const VectorXd u = commands_at(scene, q);
+        if (!(settle(scene, *model, kSettlingSteps, u, q) < kStill)) continue;
+        const RigidTransform rests = place_of(scene, first, q);
+        const Extent lying = extent_of(scene, body_of(scene, first), rests.linear());
+        const bool is_on_ground = (rests * lying.middle_B).z() - lying.half.z() < kClear;
+        if (!is_on_ground && rests.translation().z() >= landed - kMaySink) visit(q, R);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Matrix3d palm_up(const Scene& scene, const RobotFacts& facts) {
@@ -219,49 +264,42 @@ Matrix3d palm_up(const Scene& scene, const RobotFacts& facts) {
 Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
   scene::SceneState state = scene.make_state();
   const int first = first_placed(scene);
-  const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
-  Start best{.q = facts.q_middle,
+  Start best{.q = beside_hand(scene, state, facts),
              .found = false,
              .why = "no place was found in the hand where the object stays; it starts beside it"};
   const double quarter = std::numbers::pi / 2;
   const std::array<Matrix3d, 3> lies{Matrix3d::Identity(), exp_so3({quarter, 0, 0}), exp_so3({0, quarter, 0})};
-  const Vector3d tips = middle_of_tips(scene, state, facts, facts.q_straight);
-  double far = 0;
-  for (const int body : facts.bodies) far = std::max(far, middle_of(facts, state, body).head<2>().norm());
-  VectorXd q_start = facts.q_straight;  // with all objects beside
-  stand_beside(scene, state, far + 0.2, 0, q_start);
-  keep_objects(scene, q_start, best.q);
-  const Vector3d palm = middle_of(facts, state, facts.palm >= 0 ? facts.palm : facts.bodies.front());
   double least = INFINITY;
-  for (const Matrix3d& R : lies) {
-    const Extent extent = extent_of(scene, body_of(scene, first), R);
-    for (const double share : {0.0, 0.2, 0.4, 0.6, 0.8}) {
-      VectorXd q_open = q_start;
-      Vector3d middle = palm + share * (tips - palm);
-      middle.z() = std::max(tips.z(), palm.z()) + 0.1 + extent.half.z();
-      place(scene, first, make_transform(R, middle - R * extent.middle_B), q_open);
-      if (!let_down(scene, state, first, false, q_open)) continue;
-      const double landed = place_of(scene, first, q_open).translation().z();
-      for (const double closed : {0.5, 0.75, 1.0}) {
-        VectorXd q = q_open;
-        if (!close_fingers(*model, scene, facts, closed, q)) continue;
-        const VectorXd u = commands_at(scene, q);
-        if (!(settle(scene, *model, kSettlingSteps, u, q) < kStill)) continue;
-        const RigidTransform rests = place_of(scene, first, q);
-        const Extent lying = extent_of(scene, body_of(scene, first), rests.linear());
-        const Vector3d rest_middle = rests * lying.middle_B;
-        const bool is_on_ground = rest_middle.z() - lying.half.z() < kClear;
-        if (is_on_ground || rests.translation().z() < landed - kMaySink) continue;
-        const double tilt = log_so3(rests.linear() * R.transpose()).norm();
-        const double off = (rest_middle - middle_of_tips(scene, state, facts, q)).head<2>().norm();
-        const double score = distance_of_tips(scene, state, facts, q) + kOffCost * off + kTiltCost * tilt;
-        if (score >= least || gap_around(scene, state, first, kClear, false) < -kStill) continue;
-        least = score;
-        best = {.q = q, .found = true, .why = {}};
-      }
-    }
+  lay_in_hand(scene, state, facts, best.q, lies, [&](const VectorXd& q, const Matrix3d& R) {
+    const RigidTransform rests = place_of(scene, first, q);
+    const Extent lying = extent_of(scene, body_of(scene, first), rests.linear());
+    const double tilt = log_so3(rests.linear() * R.transpose()).norm();
+    const double off = (rests * lying.middle_B - middle_of_tips(scene, state, facts, q)).head<2>().norm();
+    const double score = distance_of_tips(scene, state, facts, q) + kOffCost * off + kTiltCost * tilt;
+    if (score >= least || gap_around(scene, state, first, kClear, false) < -kStill) return;
+    least = score;
+    best = {.q = q, .found = true, .why = {}};
+  });
+  if (!best.found) {
+    VectorXd q = facts.q_middle;
+    keep_objects(scene, best.q, q);
+    best.q = q;
   }
   return best;
+}
+
+std::optional<Vector3d> place_in_hand(const Scene& scene, const RobotFacts& facts, const RigidTransform& X_WGoal) {
+  scene::SceneState state = scene.make_state();
+  const int first = first_placed(scene);
+  std::optional<Vector3d> nearest;
+  const std::array<Matrix3d, 1> lies{X_WGoal.linear()};
+  lay_in_hand(scene, state, facts, beside_hand(scene, state, facts), lies, [&](const VectorXd& q, const Matrix3d& R) {
+    const RigidTransform rests = place_of(scene, first, q);
+    const auto off = [&](const Vector3d& p) { return (p - X_WGoal.translation()).norm(); };
+    if (log_so3(rests.linear() * R.transpose()).norm() > kMayTilt) return;
+    if (!nearest || off(rests.translation()) < off(*nearest)) nearest = rests.translation();
+  });
+  return nearest;
 }
 
 Start start_of_arm(const Scene& scene, const RobotFacts& facts, const Displacement& goal) {

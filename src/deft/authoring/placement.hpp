@@ -2,6 +2,7 @@
 // Where a robot and its objects may start: inside limits, free of penetration, the first object within reach.
 
 #include <Eigen/Core>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,11 @@ struct Start {
 /// little tilt and in the middle of the tips. Objects after the first stand beside. @throws InputError for an object
 /// that cannot be put on the ground.
 Start start_in_hand(const scene::Scene& scene, const RobotFacts& facts);
+
+/// Where the first object lies still in the hand in the orientation of a goal, found in the same way: of such places the
+/// nearest to that of the goal; none if it tilts wherever it is laid.
+std::optional<Eigen::Vector3d> place_in_hand(const scene::Scene& scene, const RobotFacts& facts,
+                                             const RigidTransform& X_WGoal);
 
 /// Of an arm: objects stand on the ground in a row at 0.6 of the arm's reach from its base along x, the first before
 /// it, and the tip is behind the first, seen in the direction of `goal`. The joints are found by damped least squares

@@ -341,6 +341,12 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
   if (!request.goal.empty()) {
     text.goal = request.goal;
     text.X_WGoal = goal.of(text.objects[0].X_WB);
+    if (const auto rests = in_hand && start.found && goal.translation_W.isZero()
+                               ? place_in_hand(scene, facts, text.X_WGoal)
+                               : std::nullopt) {
+      text.X_WGoal.translation() = *rests;
+      text.goal += ", and where it then lies in the hand";
+    }
   }
   build(text, request);  // what is handed over loads
   return to_yaml(text);
