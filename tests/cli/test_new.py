@@ -1,6 +1,9 @@
 """`deft new`: scenes that run, from a robot, objects and a goal."""
 
+import math
+
 import pytest
+import yaml
 
 HAND_OBJECTS = ["ball", "box", "bottle"]
 
@@ -15,6 +18,22 @@ def test_a_hand_with_an_object_that_stays(deft, thing):
     run = deft.json("sim", "hand.deft.yaml", "--steps", 20, "--out", "run")
     body = next(b for b in start["bodies"] if b["name"].startswith(thing))
     assert abs(run["q"][f"{thing}/z"] - body["position"][2]) < 2e-3
+
+
+@pytest.mark.parametrize("thing", ["box", "mug"])
+def test_a_turn_in_the_hand_ends_where_the_object_lies(deft, tmp_path, thing):
+    deft.json("new", "allegro", thing, "--out", "hand.deft.yaml", "--goal", "turn z 90")
+    text = (tmp_path / "hand.deft.yaml").read_text()
+    scene = yaml.safe_load(text.replace("!Rpy", ""))
+    start, goal = scene["configurations"]["start"][thing], scene["goals"]["goal"][thing]
+    (w0, x0, y0, z0), (w1, x1, y1, z1) = start["quat_wxyz"], goal["quat_wxyz"]
+    w, z = w1 * w0 + x1 * x0 + y1 * y0 + z1 * z0, z1 * w0 - w1 * z0 + y1 * x0 - x1 * y0  # of q1 q0⁻¹
+    assert 2 * math.atan2(z, w) == pytest.approx(math.pi / 2, abs=0.02)  # about z
+    assert 2 * math.acos(min(1, math.hypot(w, z))) < 0.25  # and little tilt
+    assert math.dist(start["position"], goal["position"]) < 0.05
+    there = f"configurations.start.{thing}={{position: {goal['position']}, quat_wxyz: {goal['quat_wxyz']}}}"
+    q = deft.json("sim", "hand.deft.yaml", "--set", there, "--steps", 20, "--out", "run")["q"]
+    assert [q[f"{thing}/{axis}"] for axis in "xyz"] == pytest.approx(goal["position"], abs=5e-3)
 
 
 def test_several_objects_with_a_hand(deft):

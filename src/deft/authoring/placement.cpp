@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <memory>
 #include <numbers>
 #include <optional>
-#include <span>
+#include <vector>
 
 #include "deft/authoring/object_places.hpp"
 #include "deft/core/diagnostics.hpp"
@@ -28,11 +27,12 @@ using Eigen::VectorXd;
 using scene::Scene;
 
 constexpr int kSettlingSteps = 30;
-constexpr double kStill = 1e-3;    // [m] that an object may move over the last five of them
-constexpr double kTiltCost = 0.1;  // [m/rad] that an object turned since it was let down
-constexpr double kOffCost = 0.5;   // of an object that lies aside of the middle of the tips
-constexpr double kMaySink = 0.04;  // [m] that it may go down into the hand
-constexpr double kMayTilt = 0.08;  // [rad] from a goal, below the tolerance that is written
+constexpr double kStill = 1e-3;                           // [m] that an object may move over the last five of them
+constexpr double kTiltCost = 0.1;                         // [m/rad] that an object turned since it was let down
+constexpr double kOffCost = 0.5;                          // of an object that lies aside of the middle of the tips
+constexpr double kMaySink = 0.04;                         // [m] that it may go down into the hand
+constexpr double kMayTilt = 0.25;                         // [rad] of a goal, to lie in the hand
+constexpr double kGoalTiltCost = 0.3, kNoRestCost = 0.2;  // [m/rad] of such a tilt; [m] of a goal that is none
 constexpr int kClosingSteps = 20;
 constexpr double kNearAxis = 0.9;  // cosine
 constexpr double kBeside = 0.05;   // [m] between objects, and between the tip of an arm and the first
@@ -211,36 +211,71 @@ VectorXd beside_hand(const Scene& scene, scene::SceneState& state, const RobotFa
   return q;
 }
 
-/// Lets the first object down onto the open hand in the orientations R, at several places between palm and fingertips,
-/// and closes the fingers about it more or less. Where it then lies still in the hand, `visit(q, R)` is called.
-void lay_in_hand(const Scene& scene, scene::SceneState& state, const RobotFacts& facts, const VectorXd& q_beside,
-                 std::span<const Matrix3d> orientations,
-                 const std::function<void(const VectorXd& q, const Matrix3d& R)>& visit) {
+/// How the first object lies in the hand.
+struct Lying {
+  VectorXd q;
+  RigidTransform X_WB;
+};
+
+/// Lets the first object down onto the open hand in orientation R, at several places between palm and fingertips, and
+/// closes the fingers about it more or less. @returns what then lies still in the hand.
+std::vector<Lying> lay_in_hand(const Scene& scene, scene::SceneState& state, const RobotFacts& facts,
+                               const VectorXd& q_beside, const Matrix3d& R) {
   const int first = first_placed(scene);
   const std::unique_ptr<dynamics::StepModel> model = dynamics::make_step_model(scene);
   const Vector3d tips = middle_of_tips(scene, state, facts, q_beside);
   const Vector3d palm = middle_of(facts, state, facts.palm >= 0 ? facts.palm : facts.bodies.front());
-  for (const Matrix3d& R : orientations) {
-    const Extent extent = extent_of(scene, body_of(scene, first), R);
-    for (const double share : {0.0, 0.2, 0.4, 0.6, 0.8}) {
-      VectorXd q_open = q_beside;
-      Vector3d middle = palm + share * (tips - palm);
-      middle.z() = std::max(tips.z(), palm.z()) + 0.1 + extent.half.z();
-      place(scene, first, make_transform(R, middle - R * extent.middle_B), q_open);
-      if (!let_down(scene, state, first, false, q_open)) continue;
-      const double landed = place_of(scene, first, q_open).translation().z();
-      for (const double closed : {0.5, 0.75, 1.0}) {
-        VectorXd q = q_open;
-        if (!close_fingers(*model, scene, facts, closed, q)) continue;
-        const VectorXd u = commands_at(scene, q);
-        if (!(settle(scene, *model, kSettlingSteps, u, q) < kStill)) continue;
-        const RigidTransform rests = place_of(scene, first, q);
-        const Extent lying = extent_of(scene, body_of(scene, first), rests.linear());
-        const bool is_on_ground = (rests * lying.middle_B).z() - lying.half.z() < kClear;
-        if (!is_on_ground && rests.translation().z() >= landed - kMaySink) visit(q, R);
-      }
+  const Extent extent = extent_of(scene, body_of(scene, first), R);
+  std::vector<Lying> found;
+  for (const double share : {0.0, 0.2, 0.4, 0.6, 0.8}) {
+    VectorXd q_open = q_beside;
+    Vector3d middle = palm + share * (tips - palm);
+    middle.z() = std::max(tips.z(), palm.z()) + 0.1 + extent.half.z();
+    place(scene, first, make_transform(R, middle - R * extent.middle_B), q_open);
+    if (!let_down(scene, state, first, false, q_open)) continue;
+    const double landed = place_of(scene, first, q_open).translation().z();
+    for (const double closed : {0.5, 0.75, 1.0}) {
+      VectorXd q = q_open;
+      if (!close_fingers(*model, scene, facts, closed, q)) continue;
+      const VectorXd u = commands_at(scene, q);
+      if (!(settle(scene, *model, kSettlingSteps, u, q) < kStill)) continue;
+      const RigidTransform rests = place_of(scene, first, q);
+      const Extent lying = extent_of(scene, body_of(scene, first), rests.linear());
+      const bool is_on_ground = (rests * lying.middle_B).z() - lying.half.z() < kClear;
+      if (!is_on_ground && rests.translation().z() >= landed - kMaySink) found.push_back({std::move(q), rests});
     }
   }
+  return found;
+}
+
+/// How good a start is [m]: the fingertips near, little tilt since the object was let down, in the middle of the tips.
+double cost_of_start(const Scene& scene, scene::SceneState& state, const RobotFacts& facts, const Lying& lying,
+                     const Matrix3d& R) {
+  const Extent extent = extent_of(scene, body_of(scene, first_placed(scene)), lying.X_WB.linear());
+  const double tilt = log_so3(lying.X_WB.linear() * R.transpose()).norm();
+  const double off = (lying.X_WB * extent.middle_B - middle_of_tips(scene, state, facts, lying.q)).head<2>().norm();
+  return distance_of_tips(scene, state, facts, lying.q) + kOffCost * off + kTiltCost * tilt;
+}
+
+/// Where an object may end that is to be turned to X_WGoal, with the cost of being elsewhere [m].
+struct Rest {
+  std::optional<RigidTransform> X_WB;
+  double cost = kNoRestCost;
+};
+
+/// Of the ways of lying in the hand the nearest to X_WGoal, turned about the axis of the goal as far as the goal says:
+/// tilted no more than kMayTilt, or none.
+Rest rest_near(const RigidTransform& X_WGoal, const Vector3d& axis_W, const std::vector<Lying>& ways) {
+  Rest best;
+  for (const Lying& way : ways) {
+    Vector3d tilt = log_so3(way.X_WB.linear() * X_WGoal.linear().transpose());
+    tilt -= axis_W * axis_W.dot(tilt);
+    const double off = (way.X_WB.translation() - X_WGoal.translation()).norm();
+    const double cost = off + kGoalTiltCost * tilt.norm();
+    if (tilt.norm() > kMayTilt || cost >= best.cost) continue;
+    best = {make_transform(exp_so3(tilt) * X_WGoal.linear(), way.X_WB.translation()), cost};
+  }
+  return best;
 }
 
 }  // namespace
@@ -261,45 +296,34 @@ Matrix3d palm_up(const Scene& scene, const RobotFacts& facts) {
   return rotation_between(is_near ? along_axis : normal, Vector3d::UnitZ());
 }
 
-Start start_in_hand(const Scene& scene, const RobotFacts& facts) {
+Start start_in_hand(const Scene& scene, const RobotFacts& facts, const Displacement& goal) {
   scene::SceneState state = scene.make_state();
   const int first = first_placed(scene);
-  Start best{.q = beside_hand(scene, state, facts),
+  const VectorXd q_beside = beside_hand(scene, state, facts);
+  Start best{.q = facts.q_middle,
              .found = false,
              .why = "no place was found in the hand where the object stays; it starts beside it"};
+  keep_objects(scene, q_beside, best.q);
   const double quarter = std::numbers::pi / 2;
-  const std::array<Matrix3d, 3> lies{Matrix3d::Identity(), exp_so3({quarter, 0, 0}), exp_so3({0, quarter, 0})};
+  const bool turns = !goal.rotation_W.isZero() && goal.translation_W.isZero();
   double least = INFINITY;
-  lay_in_hand(scene, state, facts, best.q, lies, [&](const VectorXd& q, const Matrix3d& R) {
-    const RigidTransform rests = place_of(scene, first, q);
-    const Extent lying = extent_of(scene, body_of(scene, first), rests.linear());
-    const double tilt = log_so3(rests.linear() * R.transpose()).norm();
-    const double off = (rests * lying.middle_B - middle_of_tips(scene, state, facts, q)).head<2>().norm();
-    const double score = distance_of_tips(scene, state, facts, q) + kOffCost * off + kTiltCost * tilt;
-    if (score >= least || gap_around(scene, state, first, kClear, false) < -kStill) return;
-    least = score;
-    best = {.q = q, .found = true, .why = {}};
-  });
-  if (!best.found) {
-    VectorXd q = facts.q_middle;
-    keep_objects(scene, best.q, q);
-    best.q = q;
+  for (const Vector3d& turned : {Vector3d(0, 0, 0), Vector3d(quarter, 0, 0), Vector3d(0, quarter, 0)}) {
+    const Matrix3d R = exp_so3(turned);
+    const std::vector<Lying> starts = lay_in_hand(scene, state, facts, q_beside, R);
+    std::vector<Lying> ends;
+    if (turns && !starts.empty()) ends = lay_in_hand(scene, state, facts, q_beside, exp_so3(goal.rotation_W) * R);
+    for (const Lying& start : starts) {
+      const Rest end =
+          turns ? rest_near(goal.of(start.X_WB), goal.rotation_W.normalized(), ends) : Rest{.X_WB = {}, .cost = 0};
+      const double cost = cost_of_start(scene, state, facts, start, R) + end.cost;
+      if (cost >= least) continue;
+      scene.update(start.q, state);
+      if (gap_around(scene, state, first, kClear, false) < -kStill) continue;
+      least = cost;
+      best = {.q = start.q, .found = true, .why = {}, .X_WGoal = end.X_WB};
+    }
   }
   return best;
-}
-
-std::optional<Vector3d> place_in_hand(const Scene& scene, const RobotFacts& facts, const RigidTransform& X_WGoal) {
-  scene::SceneState state = scene.make_state();
-  const int first = first_placed(scene);
-  std::optional<Vector3d> nearest;
-  const std::array<Matrix3d, 1> lies{X_WGoal.linear()};
-  lay_in_hand(scene, state, facts, beside_hand(scene, state, facts), lies, [&](const VectorXd& q, const Matrix3d& R) {
-    const RigidTransform rests = place_of(scene, first, q);
-    const auto off = [&](const Vector3d& p) { return (p - X_WGoal.translation()).norm(); };
-    if (log_so3(rests.linear() * R.transpose()).norm() > kMayTilt) return;
-    if (!nearest || off(rests.translation()) < off(*nearest)) nearest = rests.translation();
-  });
-  return nearest;
 }
 
 Start start_of_arm(const Scene& scene, const RobotFacts& facts, const Displacement& goal) {

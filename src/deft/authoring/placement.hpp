@@ -8,6 +8,7 @@
 
 #include "deft/authoring/goal_text.hpp"
 #include "deft/authoring/robot_facts.hpp"
+#include "deft/math/rotation.hpp"
 #include "deft/scene/scene.hpp"
 
 namespace deft::authoring {
@@ -21,18 +22,15 @@ struct Start {
   Eigen::VectorXd q;   // size nq
   bool found = false;  // otherwise q is the least bad that was tried, and `why` says what is wrong with it
   std::string why;     // what is wrong; empty if nothing is
+  std::optional<RigidTransform> X_WGoal = {};  // where a first object that is to be turned lies in the hand when it is
 };
 
 /// Of a hand whose palm is turned up: the object is let down onto it, in several ways, and the fingers close about it
 /// more or less; of what then lies still in the hand the start with the fingertips nearest to the object is taken, with
-/// little tilt and in the middle of the tips. Objects after the first stand beside. @throws InputError for an object
-/// that cannot be put on the ground.
-Start start_in_hand(const scene::Scene& scene, const RobotFacts& facts);
-
-/// Where the first object lies still in the hand in the orientation of a goal, found in the same way: of such places the
-/// nearest to that of the goal; none if it tilts wherever it is laid.
-std::optional<Eigen::Vector3d> place_in_hand(const scene::Scene& scene, const RobotFacts& facts,
-                                             const RigidTransform& X_WGoal);
+/// little tilt and in the middle of the tips. Where `goal` turns the object only, the object is laid down turned as
+/// well, and starts from which it needs to go little aside to lie in the hand again are better. Objects after the first
+/// stand beside. @throws InputError for an object that cannot be put on the ground.
+Start start_in_hand(const scene::Scene& scene, const RobotFacts& facts, const Displacement& goal);
 
 /// Of an arm: objects stand on the ground in a row at 0.6 of the arm's reach from its base along x, the first before
 /// it, and the tip is behind the first, seen in the direction of `goal`. The joints are found by damped least squares

@@ -327,7 +327,7 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
   }
 
   const bool in_hand = facts.is_hand && !floats && !text.objects.empty();
-  const Start start = in_hand ? start_in_hand(scene, facts) : start_of_arm(scene, facts, goal);
+  const Start start = in_hand ? start_in_hand(scene, facts, goal) : start_of_arm(scene, facts, goal);
   if (!start.found) diagnostics.warning({request.out, 0, 0}, start.why);
   const scene::Robot& driven = scene.robots()[0];
   for (int i = 0; i < driven.nu; ++i) {
@@ -340,13 +340,8 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
   if (floats) let_float(request, text, diagnostics);
   if (!request.goal.empty()) {
     text.goal = request.goal;
-    text.X_WGoal = goal.of(text.objects[0].X_WB);
-    if (const auto rests = in_hand && start.found && goal.translation_W.isZero()
-                               ? place_in_hand(scene, facts, text.X_WGoal)
-                               : std::nullopt) {
-      text.X_WGoal.translation() = *rests;
-      text.goal += ", and where it then lies in the hand";
-    }
+    text.X_WGoal = start.X_WGoal.value_or(goal.of(text.objects[0].X_WB));
+    if (start.X_WGoal) text.goal += ", as it then lies in the hand";
   }
   build(text, request);  // what is handed over loads
   return to_yaml(text);
