@@ -22,6 +22,14 @@ def interpreter() -> str:
     return python
 
 
+def hand_tasks() -> dict:
+    """Gymnasium's own, by the interpreter of $DEFT_HANDS_PYTHON."""
+    python = os.environ.get("DEFT_HANDS_PYTHON")
+    if not python:
+        raise Failed("python: DEFT_HANDS_PYTHON names no interpreter that has gymnasium-robotics; ./run bench python makes one")
+    return json.loads(output_of([python, str(ROOT / "benchmarks/peers/gymnasium_hands.py")]))
+
+
 def bench_python_soak(request: Request) -> dict:
     """Memory over many steps, plans and exceptions, and threads for ten minutes; arguments: their numbers and seconds instead."""
     asked = request.arguments or ["100000", "1000", "10000", "600"]
@@ -38,6 +46,7 @@ def bench_python_soak(request: Request) -> dict:
 def bench_python_package(request: Request) -> dict:
     """No arguments."""
     result = json.loads(output_of([interpreter(), str(ROOT / "benchmarks/peers/package_times.py")]))
+    result["hand_tasks"] = hand_tasks()
     result["wheels_mb"] = {path.name: path.stat().st_size / 1e6 for path in sorted((ROOT / "dist").glob("*.whl"))}
     for row in result["calls"]:
         print(
@@ -52,7 +61,11 @@ def bench_python_package(request: Request) -> dict:
         print(f"{name}: {size:.1f} MB (bar {BARS['wheel_mb']})")
     for row in result["environments"]:
         print(
-            f"deft/{row['task'] + '-v0':20} {row['single_per_s']:8.0f} steps a second alone, {row['vector_per_s']:8.0f} in a vector of 64; h {row['h']:g} s"
+            f"deft/{row['task'] + '-v0':20} {row['single_per_s']:8.0f} steps a second on one core, {row['vector_per_s']:8.0f} in a vector of 64; h {row['h']:g} s"
+        )
+    for row in result["hand_tasks"]["tasks"]:
+        print(
+            f"{row['task']:30} {row['single_per_s']:8.0f} steps a second on one core; {row['steps_of_simulation']} of MuJoCo in {row['h']:g} s"
         )
     for row in result["frames"]:
         print(f"picture of {row['scene']:26} {row['per_s']:6.1f} a second (bar {BARS['frames_per_s']})")
