@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from .experiment import ROOT, baseline, record_words, table
+from .holding_study import share, spread
 
 PLACE = "(<!-- data: {} -->\n)(.*?)(<!-- end of data -->)"
 
@@ -91,7 +92,56 @@ def models() -> str:
     return f"{lines}\n\nRecorded {record_words(recorded['sources'])}\n"
 
 
+def package() -> str:
+    """What Python costs on top of C++, and its environments beside Gymnasium's own hand tasks."""
+    recorded = baseline("python")
+    if not recorded:
+        return ""
+    bars, batch = recorded["bars"], recorded["batch"]
+    calls = [f"{row['overhead_us']:.2f} µs ({row['scene']})" for row in recorded["calls"]]
+    rows = [
+        ["`model.step(q, u, out=r)` beyond the C++ call", ", ".join(calls), f"{bars['overhead_us']} µs"],
+        [f"{batch['items']} steps of a hand with derivatives: share of C++", f"{100 * batch['share']:.1f} %", f"{100 * bars['share']:g} %"],
+        ["`import deft` after NumPy", f"{recorded['import']['deft_s']:.3f} s", f"{bars['import_s']} s"],
+        ["wheel", ", ".join(f"{size:.1f} MB" for size in recorded["wheels_mb"].values()), f"{bars['wheel_mb']} MB"],
+        ["pictures of 320 × 240, one core", ", ".join(f"{row['per_s']:.0f}/s" for row in recorded["frames"]), f"{bars['frames_per_s']}/s"],
+    ]
+    ours = [[f"`deft/{row['task']}-v0`", f"{row['single_per_s']:,.0f}", f"{row['h']:g}", f"{row['vector_per_s']:,.0f}"] for row in recorded["environments"]]  # fmt: skip
+    theirs = [[f"`{row['task']}`, MuJoCo", f"{row['single_per_s']:,.0f}", f"{row['h']:g}", "–"] for row in recorded["hand_tasks"]["tasks"]]
+    costs = table(["", "measured", "bar"], rows)
+    tasks = table(["environment", "steps a second, one core", "a step [s]", "in a vector of 64, all cores"], ours + theirs)
+    return f"{costs}\n\n{tasks}\n\nRecorded {record_words(recorded['sources'])}\n"
+
+
+def robot() -> str:
+    """Plans on a robot of its own process behind UDP."""
+    recorded = baseline("robot-udp")
+    if not recorded:
+        return ""
+    rows = []
+    for name, system in recorded["systems"].items():
+        runs = [row for row in system["rows"] if "driver" in row]
+        drivers, killed = [row["driver"] for row in runs], system["driver_killed"]["robot"]
+        beyond = sum(row["robot"]["beyond_limits"] + row["robot"]["beyond_steps"] for row in runs)
+        rows.append(
+            [
+                f"`{name}`",
+                share(sum(row["arrived"] for row in system["rows"]), len(system["rows"])),
+                spread([driver["plan_s"] for driver in drivers]),
+                spread([driver["duration_s"] - driver["plan_s"] for driver in drivers]),
+                spread([driver["counts"]["held_s"] for driver in drivers]),
+                str(sum(driver["counts"]["late"] for driver in drivers)),
+                str(beyond),
+                f"{killed['targets_moved']:g}, {killed['joints_moved']:.1g}",
+            ]
+        )
+    head = ["plan", "arrived", "plan [s]", "more than the plan [s]", "held [s]", "periods late", "targets beyond limits", "driver killed: targets, joints moved [rad]"]  # fmt: skip
+    return f"{table(head, rows)}\n\nTimes: p50, p95. Recorded {record_words(recorded['sources'])}\n"
+
+
 TABLES = {
+    "python": ("python/README.md", package),
+    "robot-udp": ("python/README.md", robot),
     "models": ("src/deft/multibody/mjcf/README.md", models),
     "plants": ("scenes/plants/README.md", plants),
     "coverage": ("tests/README.md", coverage),
