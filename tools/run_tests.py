@@ -129,9 +129,13 @@ def count_junit(report: Path, output: str) -> Count:
     return count
 
 
+# Folders of tests that need environments of their own, which `./run test --extras` makes and names (tests/README.md).
+ELSEWHERE = {"extras": "DEFT_EXTRAS_PYTHON", "drake": "DEFT_DRAKE_PYTHON"}
+
+
 def python_of(folder: Path) -> str:
     """The interpreter of a folder of tests: for those of the package one that has its wheel, if there is one."""
-    named = {"python": "DEFT_PACKAGE_PYTHON", "extras": "DEFT_EXTRAS_PYTHON"}.get(folder.name, "")
+    named = {"python": "DEFT_PACKAGE_PYTHON", **ELSEWHERE}.get(folder.name, "")
     return os.environ.get(named, sys.executable)
 
 
@@ -139,7 +143,7 @@ def find_suites(build: Path, logs: Path) -> list[Suite]:
     """All suites of the tree, the C++ modules that have test files but no executable included (they fail)."""
     suites = []
     for folder in sorted(p for p in (ROOT / "tests").iterdir() if p.is_dir()):
-        if folder.name == "extras" and "DEFT_EXTRAS_PYTHON" not in os.environ:  # needs an environment of its own (tests/README.md)
+        if "DEFT_EXTRAS_PYTHON" not in os.environ and folder.name in ELSEWHERE:
             continue
         if any(folder.glob("*_test.cpp")):
             report = logs / f"test_{folder.name}.json"

@@ -249,7 +249,8 @@ def _pinocchio_joints(model: Any) -> list[_Joint]:
             raise InputError(
                 f"joint '{model.names[i]}' of the Pinocchio model has nq {joint.nq}, nv {joint.nv}; valid: free flyers, spherical joints, one axis"
             )
-        joints.append(_Joint(model.names[i], kind, joint.idx_q, joint.idx_v))
+        bodies = tuple(frame.name for frame in model.frames if frame.parentJoint == i and frame.type.name == "BODY")
+        joints.append(_Joint(model.names[i], kind, joint.idx_q, joint.idx_v, bodies if kind == "free" else ()))
     return joints
 
 

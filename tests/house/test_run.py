@@ -116,6 +116,7 @@ def test_ci_runs_the_tests_and_nothing_else(root):
         "requirements-dev.lock",
         "requirements-python.lock",
         "requirements-extras.lock",
+        "requirements-drake.lock",
         "requirements-hands.lock",
     ],
 )
@@ -135,6 +136,7 @@ def test_lock_pins_every_wheel_by_hash(root, lock):
         "requirements-dev",
         "requirements-python",
         "requirements-extras",
+        "requirements-drake",
         "requirements-hands",
     ],
 )
@@ -158,9 +160,9 @@ def test_tests_import_only_what_the_lock_holds(root):
     }
     shared = [*root.glob("benchmarks/peers/plant_*.py"), *root.glob("benchmarks/suites/plants.py")]  # what tests take from the benchmarks
     own |= {p.stem for p in shared} | {"suites", "deft"}  # deft: of the build
-    known = {"yaml", "mujoco"} | own | set(sys.stdlib_module_names)  # of PyYAML and mujoco-core
+    known = {"yaml", "mujoco", "pinocchio"} | own | set(sys.stdlib_module_names)  # of PyYAML, mujoco-core and pin
     foreign = set()
-    for path in [*(p for p in root.glob("tests/**/*.py") if p.parent.name != "extras"), *shared]:
+    for path in [*(p for p in root.glob("tests/**/*.py") if p.parent.name not in ("extras", "drake")), *shared]:
         installed = known | locked("requirements-python.lock" if path.parent.name == "python" else "requirements.lock")
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):

@@ -2,6 +2,7 @@
 
 import mujoco
 import numpy as np
+import pinocchio
 import pytest
 
 import deft
@@ -67,6 +68,38 @@ def test_joints_without_a_twin_are_named(pair):
         deft.convert.to_mujoco(scene, other, scene.q())
     with pytest.raises(ValueError, match=r"q: expected shape \(20,\), got \(3,\)"):
         deft.convert.to_mujoco(scene, pair[1], [0, 0, 0])
+
+
+def pinocchio_twin() -> pinocchio.Model:
+    """The same joints, which Pinocchio numbers in another order."""
+    model, I = pinocchio.Model(), pinocchio.SE3.Identity()
+    model.addJoint(0, pinocchio.JointModelFreeFlyer(), I, "die")
+    base = model.addJoint(0, pinocchio.JointModelFreeFlyer(), I, "root")
+    model.addBodyFrame("base", base, I, 0)
+    euler = np.deg2rad([20, 0, 40])
+    R = pinocchio.rpy.rpyToMatrix(euler[0], 0, 0) @ pinocchio.rpy.rpyToMatrix(0, 0, euler[2])  # MuJoCo's: about axes that turn along
+    arm = model.addJoint(base, pinocchio.JointModelSpherical(), pinocchio.SE3(R, np.array([0.2, 0, 0])), "shoulder")
+    elbow = model.addJoint(arm, pinocchio.JointModelRY(), pinocchio.SE3(np.eye(3), np.array([0.3, 0, 0])), "elbow")
+    model.addJoint(elbow, pinocchio.JointModelPX(), I, "slide")
+    return model
+
+
+@pytest.mark.filterwarnings("ignore::deft.InputWarning")
+def test_bodies_are_and_move_there_in_pinocchio(pair):
+    scene, model = pair[0], pinocchio_twin()
+    data = model.createData()
+    for seed in range(5):
+        q, v = state(scene, seed)
+        there = deft.convert.to_pinocchio(scene, model, q, v)
+        pinocchio.forwardKinematics(model, data, *there)
+        for name, joint in (("base", "root"), ("arm", "shoulder"), ("fore", "slide"), ("die", "die")):
+            index = model.getJointId(joint)
+            np.testing.assert_allclose(data.oMi[index].homogeneous, scene.body_pose(q, f"mix/{name}"), atol=1e-12)
+            V = pinocchio.getVelocity(model, data, index, pinocchio.LOCAL_WORLD_ALIGNED)
+            np.testing.assert_allclose([*V.angular, *V.linear], scene.jacobian(q, f"mix/{name}") @ v, atol=1e-9)
+        back = deft.convert.from_pinocchio(scene, model, *there)
+        np.testing.assert_allclose(back[0], q, atol=1e-12)
+        np.testing.assert_allclose(back[1], v, atol=1e-12)
 
 
 def test_exported_scenes_have_their_names(tmp_path):
