@@ -41,6 +41,13 @@ RigidTransform plane_pose(const multibody::HalfSpaceSpec& half_space) {
   return make_transform(rotation_between(Eigen::Vector3d::UnitZ(), n), half_space.offset / length * n);
 }
 
+multibody::BoxSpec ground_box() { return {{kGroundWidth_m, kGroundWidth_m, kGroundDepth_m}}; }
+
+RigidTransform ground_pose(const multibody::HalfSpaceSpec& half_space) {
+  return plane_pose(half_space) *
+         make_transform(Eigen::Matrix3d::Identity(), Eigen::Vector3d(0, 0, -0.5 * kGroundDepth_m));
+}
+
 collision::TriangleMesh hull_of(const multibody::GeometrySpec& geometry) {
   collision::GeometryInfo info;
   Diagnostics repeated;  // what it warns of was said when the scene was built

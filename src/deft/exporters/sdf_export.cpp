@@ -33,7 +33,7 @@ Exported write(const scene::Scene& scene, const std::string& to, bool has_direct
   Exported out;
   const LinkTree links(scene);
   Assets assets(to);
-  SdfModels models(links, has_directive_file ? SdfFriction::kDrake : SdfFriction::kOde, assets, out.notes);
+  SdfModels models(links, has_directive_file ? SdfReader::kDrake : SdfReader::kAny, assets, out.notes);
   const fs::path folder = to;
   const std::string& name = scene.spec().name;
   const auto publish = [&](const std::string& file, const std::string& text) {
@@ -50,7 +50,9 @@ Exported write(const scene::Scene& scene, const std::string& to, bool has_direct
   out.notes.insert(out.notes.end(), links.notes().begin(), links.notes().end());
   note_losses(links, true, out.notes);
   out.notes.push_back(has_directive_file
-                          ? "stiffness of robots, gravity and friction of pairs are in " + name + ".deft.yaml"
+                          ? "stiffness of robots, gravity and friction of pairs are in " + name +
+                                ".deft.yaml; robots feel their weight unless Drake's plant is told otherwise "
+                                "(set_gravity_enabled)"
                           : "the start, welds between models, stiffness and friction of pairs are in " + name +
                                 ".deft.yaml");
   return out;

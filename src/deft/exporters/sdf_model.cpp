@@ -45,6 +45,8 @@ void add_pose(XMLElement& parent, const RigidTransform& X, const std::string& re
 struct SdfShape {
   XMLElement& geometry;
   RigidTransform& X;
+  bool has_planes;
+  std::vector<std::string>& notes;
 
   XMLElement& shape(const char* tag) { return *geometry.InsertNewChildElement(tag); }
   bool operator()(const multibody::SphereSpec& s) {
@@ -62,6 +64,12 @@ struct SdfShape {
     return true;
   }
   bool operator()(const multibody::HalfSpaceSpec& s) {
+    if (!has_planes) {
+      notes.push_back(
+          fmt::format("a half space is a box of {:g} m: Drake has them on the world's body alone", kGroundWidth_m));
+      X = X * ground_pose(s);
+      return (*this)(ground_box());
+    }
     X = X * plane_pose(s);
     add(shape("plane"), "normal", Vector3d(0, 0, 1));
     return true;
@@ -102,7 +110,7 @@ void SdfModels::write_link(const PartLink& part, XMLElement& model) {
     collision.SetAttribute("name", geometry.own.c_str());
     write_geometry(*geometry.spec, collision, "");
     const double mu = links_.mu(k);
-    if (friction_ == SdfFriction::kDrake) {
+    if (reader_ == SdfReader::kDrake) {
       XMLElement& properties = *collision.InsertNewChildElement("drake:proximity_properties");
       add(properties, "drake:mu_static", mu);
       add(properties, "drake:mu_dynamic", mu);
@@ -136,7 +144,7 @@ void SdfModels::write_inertial(const multibody::InertialSpec& inertial, XMLEleme
 void SdfModels::write_geometry(const multibody::GeometrySpec& spec, XMLElement& element, const std::string& file) {
   RigidTransform X = spec.X_LG;
   XMLElement* const geometry = element.GetDocument()->NewElement("geometry");
-  if (!file.empty() || !std::visit(SdfShape{*geometry, X}, spec.shape)) {
+  if (!file.empty() || !std::visit(SdfShape{*geometry, X, reader_ != SdfReader::kDrake, notes_}, spec.shape)) {
     XMLElement& mesh = *geometry->InsertNewChildElement("mesh");
     add(mesh, "uri", "assets/" + (file.empty() ? assets_.add(hull_of(spec)) : file));
     if (file.empty()) mesh.InsertNewChildElement("drake:declare_convex");

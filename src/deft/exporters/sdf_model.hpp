@@ -13,8 +13,9 @@ class XMLElement;
 
 namespace deft::exporters {
 
-/// Where friction stands: in surface/friction/ode, or in drake:proximity_properties (Drake warns where both do).
-enum class SdfFriction { kOde, kDrake };
+/// Who is to read the files. For Drake friction stands in drake:proximity_properties and not in surface/friction/ode
+/// (it warns where both do), and half spaces are boxes, since planes on links bring it down.
+enum class SdfReader { kAny, kDrake };
 
 /// Writes `<model>` elements: links in the scene's frames, `<pose>` of roots where they start, of others against what
 /// carries them with joints at zero; a joint of several axes as a chain with links of 1e-9 kg between; friction of
@@ -23,8 +24,8 @@ enum class SdfFriction { kOde, kDrake };
 class SdfModels {
  public:
   /// Keeps references to tree, assets and notes.
-  SdfModels(const LinkTree& links, SdfFriction friction, Assets& assets, std::vector<std::string>& notes)
-      : links_(links), friction_(friction), assets_(assets), notes_(notes) {}
+  SdfModels(const LinkTree& links, SdfReader reader, Assets& assets, std::vector<std::string>& notes)
+      : links_(links), reader_(reader), assets_(assets), notes_(notes) {}
 
   /// Appends the model of an index of KinematicTree::models.
   void write(int model, tinyxml2::XMLElement& parent);
@@ -39,7 +40,7 @@ class SdfModels {
   void write_axis(const PartJoint& joint, tinyxml2::XMLElement& element);
 
   const LinkTree& links_;
-  const SdfFriction friction_;
+  const SdfReader reader_;
   Assets& assets_;
   std::vector<std::string>& notes_;
 };

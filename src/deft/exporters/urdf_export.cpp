@@ -23,8 +23,7 @@ namespace fs = std::filesystem;
 using Eigen::Vector3d;
 using tinyxml2::XMLElement;
 
-constexpr double kGround_m = 100, kGroundDepth_m = 1;  // of the box that stands for a half-space
-constexpr double kNoLimit = 1e16;                      // of what URDF wants a number for
+constexpr double kNoLimit = 1e16;  // of what URDF wants a number for
 
 void set_origin(XMLElement& parent, const RigidTransform& X) {
   if (X.matrix() == RigidTransform::Identity().matrix()) return;
@@ -61,8 +60,8 @@ struct UrdfShape {
     return sized("drake:ellipsoid", {{"a", s.radii.x()}, {"b", s.radii.y()}, {"c", s.radii.z()}});
   }
   bool operator()(const multibody::HalfSpaceSpec& s) {
-    X = X * plane_pose(s) * make_transform(Eigen::Matrix3d::Identity(), Vector3d(0, 0, -0.5 * kGroundDepth_m));
-    return (*this)(multibody::BoxSpec{{kGround_m, kGround_m, kGroundDepth_m}});
+    X = X * ground_pose(s);
+    return (*this)(ground_box());
   }
   bool operator()(const multibody::PrismSpec&) { return false; }
   bool operator()(const multibody::MeshSpec&) { return false; }
@@ -89,7 +88,7 @@ class UrdfWriter {
     out_.notes.insert(out_.notes.end(), links_.notes().begin(), links_.notes().end());
     note_losses(links_, false, out_.notes);
     if (half_spaces_ > 0)
-      out_.notes.push_back(fmt::format("URDF has no half-spaces: {} are boxes of {} m", half_spaces_, kGround_m));
+      out_.notes.push_back(fmt::format("URDF has no half-spaces: {} are boxes of {} m", half_spaces_, kGroundWidth_m));
     out_.notes.push_back("the start, welds between models, gains and friction of pairs are in " + name_ + ".deft.yaml");
     return std::move(out_);
   }
