@@ -229,7 +229,7 @@ def check_flags(root: Path) -> list[str]:
         p
         for p in root.rglob("*")
         if (p.name == "CMakeLists.txt" or p.suffix == ".cmake")
-        and not {"build", ".venv", ".venv-bench", ".venv-docs", ".venv-dev", "node_modules", "out"} & set(p.relative_to(root).parts)
+        and not any(part in ("build", "node_modules", "out") or part.startswith(".venv") for part in p.relative_to(root).parts)
     ]
     for path in sorted(files):
         name = str(path.relative_to(root))

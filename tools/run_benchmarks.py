@@ -49,8 +49,8 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       lcp         times of linear complementarity problems by size, cold and warm (--count N per size)
       python      what the Python package costs on top of C++: calls, batches, import, wheel; its environments and pictures a second
       python-soak the package's memory over many steps, plans and exceptions, and four threads for ten minutes; arguments: these four numbers
-      robot-udp   plans on a robot of its own process, MuJoCo in real time behind UDP with delay, loss and a stop; arguments: systems; --pilot: three other
-                  seeds; --draw-seeds: once, after settings.json was frozen by a commit
+      robot-udp   plans on a robot of its own process, MuJoCo in real time behind UDP with delay, loss and a stop; arguments: systems; --pilot: another
+                  seed; --draw-seeds: once, after settings.json was frozen by a commit
       viewer      script time per frame of the page on a long run, if the page's benchmark is there
 Alone on the machine, please: a second busy core slows everything. Results also go to out/bench/NAME.json, with where they come from; with --record to
 benchmarks/baselines/NAME.json, which pages read: not from a tree that differs from its commit, and no times from a busy machine, unless --force.
@@ -157,7 +157,7 @@ BENCHMARKS = {
 }
 DEFAULT = ["solver", "step"]
 UNTIMED = {"models", "plants", "error-against-h", "sim-to-sim", "plans-that-hold", "worlds-disagree", "arms", "robustness", "gradients", "cross-check",
-           "delassus", "complementarity", "control", "patch-drops", "patch-pairs", "patch-wild", "python-soak", "robot-udp"}  # fmt: skip
+           "delassus", "complementarity", "control", "patch-drops", "patch-pairs", "patch-wild", "python-soak"}  # fmt: skip
 
 
 def run(name: str, build: Path, arguments: list[str], rounds: int, recorded: bool, forced: bool) -> None:

@@ -130,7 +130,7 @@ def count_junit(report: Path, output: str) -> Count:
 
 
 # Folders of tests that need environments of their own, which `./run test --extras` makes and names (tests/README.md).
-ELSEWHERE = {"extras": "DEFT_EXTRAS_PYTHON", "drake": "DEFT_DRAKE_PYTHON"}
+ELSEWHERE = {"extras": "DEFT_EXTRAS_PYTHON", "drake": "DEFT_DRAKE_TESTS_PYTHON"}
 
 
 def python_of(folder: Path) -> str:
@@ -143,7 +143,7 @@ def find_suites(build: Path, logs: Path) -> list[Suite]:
     """All suites of the tree, the C++ modules that have test files but no executable included (they fail)."""
     suites = []
     for folder in sorted(p for p in (ROOT / "tests").iterdir() if p.is_dir()):
-        if "DEFT_EXTRAS_PYTHON" not in os.environ and folder.name in ELSEWHERE:
+        if ELSEWHERE.get(folder.name, "PATH") not in os.environ:
             continue
         if any(folder.glob("*_test.cpp")):
             report = logs / f"test_{folder.name}.json"

@@ -26,6 +26,9 @@ import deft
 
 HEAD = struct.Struct("dd")
 BIGGEST = 65536
+MOST_STEPS = 100
+UNHEARD_S = 120.0  # after which the robot gives up waiting for whoever drives it
+SLACK = 1e-6  # of limits [rad]
 
 
 def packet(number: int, t: float, *parts: np.ndarray) -> bytes:
@@ -76,7 +79,9 @@ class Robot:
         # The springs rest where the joints are until somebody commands.
         self.targets, self.number, self.sent = scene.u(), -1.0, 0
         self.lower, self.upper = scene.command_limits
-        self.step_bound = settings["plant"]["max_step"]
+        self.joints = np.asarray(scene._core.command_coordinates)
+        plant = settings["plant"]
+        self.step_bound = min(plant["max_step"], plant["max_speed"] * plant["period"])  # from one targets to the next
         how = settings["link"] | {"silent_at": silent_at}
         self.coming, self.going = Link(**how, seed=seed), Link(**how, seed=seed + 1)
         self.connection = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -91,14 +96,16 @@ class Robot:
         if number <= self.number:
             return
         self.found["received"] += 1
-        self.found["beyond_limits"] += int(np.any(targets < self.lower - 1e-9) or np.any(targets > self.upper + 1e-9))
-        if self.number >= 0:
-            most = self.step_bound * (number - self.number)
-            self.found["beyond_steps"] += int(np.any(np.abs(targets - self.targets) > most + 1e-9))
+        self.found["beyond_limits"] += int(np.any(targets < self.lower - SLACK) or np.any(targets > self.upper + SLACK))
+        before = self.targets if self.number >= 0 else np.array(self.plant.q)[self.joints]  # the first: from where the joints are
+        most = self.step_bound * (number - max(self.number, 0))
+        self.found["beyond_steps"] += int(np.any(np.abs(targets - before) > most + SLACK))
         self.targets, self.number = targets, number
 
     def listen(self, now: float) -> None:
         for data, sender in newest(self.connection):
+            if self.peer is None:
+                self.begin = now  # of the messages
             self.peer = sender
             number, _, targets = unpacked(data)
             if len(targets) == 0:  # somebody asks where it is
@@ -120,37 +127,37 @@ class Robot:
                 self.connection.sendto(data, self.peer)
 
     def run(self) -> dict:
-        """Until `settles_s` and `watched_s` have passed since anything was heard."""
+        """Until `watched_s` have passed since anything was heard."""
         print(self.connection.getsockname()[1], flush=True)
-        dt, settles = self.settings["step_s"], self.settings["settles_s"]
+        dt = self.settings["step_s"]
         self.begin = t = time.monotonic()
         held: tuple[np.ndarray, np.ndarray] | None = None
         while True:
             now = time.monotonic()
             self.listen(now)
-            while t + dt <= now:
+            self.found["slowest_s"] = max(self.found["slowest_s"], now - t)
+            for _ in range(MOST_STEPS):  # then listen again, though the simulation be behind
+                if t + dt > now:
+                    break
                 self.plant.step(self.targets, dt)
                 t += dt
-                if now - t > 0.1:
-                    break  # keep listening where the simulation is behind
-            self.found["slowest_s"] = max(self.found["slowest_s"], now - t)
             self.tell(time.monotonic(), t)
-            if self.heard is not None:
-                quiet = now - self.heard
-                if held is None and quiet > settles:
-                    held = (self.targets.copy(), np.array(self.plant.q))
-                elif quiet <= settles:
-                    held = None
-                if held is not None and quiet > settles + self.settings["watched_s"]:
+            quiet = now - (self.begin if self.heard is None else self.heard)
+            if self.heard is None and quiet > UNHEARD_S:
+                return self.found
+            if self.heard is not None and quiet > 2 * self.coming.delay_s:  # what was on the way has come
+                held = held or (self.targets.copy(), np.array(self.plant.q))
+                if quiet > self.settings["watched_s"]:
                     return {**self.found, **self.moved(*held)}
+            else:
+                held = None
             time.sleep(max(0.0, t + dt - time.monotonic()))
 
     def moved(self, targets: np.ndarray, q: np.ndarray) -> dict:
         """Since the end: targets, and joints that targets lead [rad or m]. And where the objects truly are."""
-        joints = np.asarray(self.scene._core.command_coordinates)
         return {
             "targets_moved": float(np.abs(self.targets - targets).max()),
-            "joints_moved": float(np.abs(np.array(self.plant.q) - q)[joints].max()),
+            "joints_moved": float(np.abs(np.array(self.plant.q) - q)[self.joints].max()),
             "reached": bool(self.scene.goal().reached(self.plant.q)),
             "goal_error": [None if np.isnan(part) else float(part) for part in self.scene.goal().error(self.plant.q)],
         }
@@ -196,14 +203,15 @@ def drive(settings: dict, folder: str, seed: int, port: int, log: str, dies_at: 
         result |= {"reason": run.reason or run.status, "arrived": run.arrived, "new_plans": run.new_plans}
         result |= {"final": vars(run.final_error), "largest": vars(run.largest_error)}
         result |= {"control_p50_s": float(np.median(run.period_s)), "control_p99_s": float(np.quantile(run.period_s, 0.99))}
-    except RuntimeError as error:  # the robot was given up: no arrival, and why
+    except (RuntimeError, OSError) as error:  # the robot was given up, or is gone: no arrival, and why
         result |= {"reason": str(error), "arrived": False}
+    result["duration_s"] = time.monotonic() - begin
     plant.save_log(log)
-    return result | {"duration_s": time.monotonic() - begin, "counts": plant.counts, **judged(settings, plan.scene, log)}
+    return result | {"counts": plant.counts, **judged(settings, plan.scene, log)}
 
 
 def judged(settings: dict, scene: deft.Scene, log: str) -> dict:
-    """The log's own account: the largest step and speed of the targets, and how late measurements were."""
+    """The log's own account: the largest step of the targets, and how old measurements were."""
     with np.load(log) as file:
         written, t, measured = file["written"], file["t"], file["t_measured"]
     if len(written) < 2:

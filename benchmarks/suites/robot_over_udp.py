@@ -6,6 +6,7 @@ Settings are frozen by a commit and seeds drawn from it (benchmarks/robot_over_u
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -43,6 +44,9 @@ def on_robot(scene: Path, folder: Path, seed: int, silent_at: float, dies_at: fl
         seen, _ = robot.communicate(timeout=LONGEST_S)
     finally:
         robot.kill()
+        robot.wait()
+    if dies_at is not None and driver.returncode != -signal.SIGKILL:
+        raise Failed(f"robot-udp: the driver was to be killed and ended with {driver.returncode}: {driver.stderr.strip()}")
     return {"driver": last_json(driver.stdout) if dies_at is None else {"returncode": driver.returncode}, "robot": last_json(seen)}
 
 
@@ -81,6 +85,8 @@ def bench_robot_over_udp(request: Request) -> dict:
         print(write_seeds(FOLDER))
         return {}
     pilot = "--pilot" in request.arguments
+    if unknown := [word for word in request.arguments if word.startswith("--") and word != "--pilot"]:
+        raise Failed(f"robot-udp: unknown option {unknown[0]}; there are --pilot, --draw-seeds")
     systems = [word for word in request.arguments if not word.startswith("--")] or list(settings["systems"])
     if unknown := [system for system in systems if system not in settings["systems"]]:
         raise Failed(f"robot-udp: unknown system {unknown[0]!r}; there are {', '.join(settings['systems'])}")

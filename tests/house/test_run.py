@@ -160,10 +160,12 @@ def test_tests_import_only_what_the_lock_holds(root):
     }
     shared = [*root.glob("benchmarks/peers/plant_*.py"), *root.glob("benchmarks/suites/plants.py")]  # what tests take from the benchmarks
     own |= {p.stem for p in shared} | {"suites", "deft"}  # deft: of the build
-    known = {"yaml", "mujoco", "pinocchio"} | own | set(sys.stdlib_module_names)  # of PyYAML, mujoco-core and pin
+    known = {"yaml", "mujoco"} | own | set(sys.stdlib_module_names)  # of PyYAML and mujoco-core
     foreign = set()
     for path in [*(p for p in root.glob("tests/**/*.py") if p.parent.name not in ("extras", "drake")), *shared]:
-        installed = known | locked("requirements-python.lock" if path.parent.name == "python" else "requirements.lock")
+        installed = known | (
+            locked("requirements-python.lock") | {"pinocchio"} if path.parent.name == "python" else locked("requirements.lock")  # of pin
+        )
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names]

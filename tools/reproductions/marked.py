@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from .experiment import ROOT, baseline, record_words, table
-from .holding_study import share, spread
+from .holding_study import MISSING, share, spread
 
 PLACE = "(<!-- data: {} -->\n)(.*?)(<!-- end of data -->)"
 
@@ -116,26 +116,28 @@ def package() -> str:
 def robot() -> str:
     """Plans on a robot of its own process behind UDP."""
     recorded = baseline("robot-udp")
-    if not recorded:
+    if not recorded or recorded["pilot"]:
         return ""
     rows = []
     for name, system in recorded["systems"].items():
         runs = [row for row in system["rows"] if "driver" in row]
-        drivers, killed = [row["driver"] for row in runs], system["driver_killed"]["robot"]
+        drivers, killed = [row["driver"] for row in runs], system.get("driver_killed", {}).get("robot")
         beyond = sum(row["robot"]["beyond_limits"] + row["robot"]["beyond_steps"] for row in runs)
         rows.append(
             [
                 f"`{name}`",
                 share(sum(row["arrived"] for row in system["rows"]), len(system["rows"])),
+                f"{100 * recorded['settings']['bars']['share']:g} %",
                 spread([driver["plan_s"] for driver in drivers]),
                 spread([driver["duration_s"] - driver["plan_s"] for driver in drivers]),
                 spread([driver["counts"]["held_s"] for driver in drivers]),
                 str(sum(driver["counts"]["late"] for driver in drivers)),
                 str(beyond),
-                f"{killed['targets_moved']:g}, {killed['joints_moved']:.1g}",
+                f"{1000 * max(row['robot']['slowest_s'] for row in runs):.0f}" if runs else MISSING,
+                f"{killed['targets_moved']:g}, {killed['joints_moved']:.1g}" if killed else MISSING,
             ]
         )
-    head = ["plan", "arrived", "plan [s]", "more than the plan [s]", "held [s]", "periods late", "targets beyond limits", "driver killed: targets, joints moved [rad]"]  # fmt: skip
+    head = ["plan", "arrived", "bar", "plan [s]", "more than the plan [s]", "held [s]", "periods late", "targets beyond limits", "simulation behind by at most [ms]", "driver killed: targets, joints moved [rad]"]  # fmt: skip
     return f"{table(head, rows)}\n\nTimes: p50, p95. Recorded {record_words(recorded['sources'])}\n"
 
 

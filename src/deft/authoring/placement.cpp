@@ -263,17 +263,19 @@ struct Rest {
   double cost = kNoRestCost;
 };
 
-/// Of the ways of lying in the hand the nearest to X_WGoal, turned about the axis of the goal as far as the goal says:
-/// tilted no more than kMayTilt, or none.
+/// Of the ways of lying in the hand the nearest to X_WGoal: R_way = swing · twist · R_goal with the twist about the
+/// axis of the goal, which is undone, so that the object is turned as far as the goal says and leans as it lies. Both
+/// at most kMayTilt, or none.
 Rest rest_near(const RigidTransform& X_WGoal, const Vector3d& axis_W, const std::vector<Lying>& ways) {
   Rest best;
   for (const Lying& way : ways) {
-    Vector3d tilt = log_so3(way.X_WB.linear() * X_WGoal.linear().transpose());
-    tilt -= axis_W * axis_W.dot(tilt);
-    const double off = (way.X_WB.translation() - X_WGoal.translation()).norm();
-    const double cost = off + kGoalTiltCost * tilt.norm();
-    if (tilt.norm() > kMayTilt || cost >= best.cost) continue;
-    best = {make_transform(exp_so3(tilt) * X_WGoal.linear(), way.X_WB.translation()), cost};
+    const Eigen::Quaterniond d(Matrix3d(way.X_WB.linear() * X_WGoal.linear().transpose()));
+    const double twist = std::remainder(2 * std::atan2(axis_W.dot(d.vec()), d.w()), 2 * std::numbers::pi);
+    const Matrix3d swing = d.toRotationMatrix() * exp_so3(Vector3d(-twist * axis_W));
+    const double tilt = log_so3(swing).norm(), off = (way.X_WB.translation() - X_WGoal.translation()).norm();
+    const double cost = off + kGoalTiltCost * (tilt + std::abs(twist));
+    if (tilt > kMayTilt || std::abs(twist) > kMayTilt || cost >= best.cost) continue;
+    best = {make_transform(swing * X_WGoal.linear(), way.X_WB.translation()), cost};
   }
   return best;
 }

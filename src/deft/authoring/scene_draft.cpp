@@ -341,7 +341,12 @@ std::string draft_scene(const DraftRequest& request, Diagnostics& diagnostics) {
   if (!request.goal.empty()) {
     text.goal = request.goal;
     text.X_WGoal = start.X_WGoal.value_or(goal.of(text.objects[0].X_WB));
-    if (start.X_WGoal) text.goal += ", as it then lies in the hand";
+    if (start.X_WGoal)
+      text.goal += ", as it then lies in the hand";
+    else if (in_hand && start.found && goal.translation_W.isZero())
+      diagnostics.warning(
+          {request.out, 0, 0},
+          "no way was found in which the object, turned, lies still in the hand: the goal is in the air");
   }
   build(text, request);  // what is handed over loads
   return to_yaml(text);

@@ -1,9 +1,13 @@
 #include "deft/exporters/sdf_export.hpp"
 
+#include <fmt/format.h>
 #include <tinyxml2.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <variant>
 
+#include "deft/exporters/assets.hpp"
 #include "deft/exporters/directive_text.hpp"
 #include "deft/exporters/link_tree.hpp"
 #include "deft/exporters/sdf_model.hpp"
@@ -49,12 +53,21 @@ Exported write(const scene::Scene& scene, const std::string& to, bool has_direct
   out.files.insert(out.files.end(), assets.files().begin(), assets.files().end());
   out.notes.insert(out.notes.end(), links.notes().begin(), links.notes().end());
   note_losses(links, true, out.notes);
-  out.notes.push_back(has_directive_file
-                          ? "stiffness of robots, gravity and friction of pairs are in " + name +
-                                ".deft.yaml; robots feel their weight unless Drake's plant is told otherwise "
-                                "(set_gravity_enabled)"
-                          : "the start, welds between models, stiffness and friction of pairs are in " + name +
-                                ".deft.yaml");
+  if (!has_directive_file) {
+    out.notes.push_back("the start, welds between models, stiffness and friction of pairs are in " + name +
+                        ".deft.yaml");
+    return out;
+  }
+  out.notes.push_back("stiffness of robots, gravity and friction of pairs are in " + name + ".deft.yaml");
+  if (!scene.robots().empty() && !scene.settings().step.robot_gravity)
+    out.notes.push_back("robots carry their own weight here; in Drake call set_gravity_enabled(robot, False)");
+  const auto geometries = links.geometries();
+  const auto boxes = std::count_if(geometries.begin(), geometries.end(), [](const LinkGeometry& geometry) {
+    return std::holds_alternative<multibody::HalfSpaceSpec>(geometry.spec->shape);
+  });
+  if (boxes > 0)
+    out.notes.push_back(
+        fmt::format("half spaces on links can end Drake: {} are boxes of {:g} m", boxes, kGroundWidth_m));
   return out;
 }
 

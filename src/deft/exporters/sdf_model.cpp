@@ -46,7 +46,6 @@ struct SdfShape {
   XMLElement& geometry;
   RigidTransform& X;
   bool has_planes;
-  std::vector<std::string>& notes;
 
   XMLElement& shape(const char* tag) { return *geometry.InsertNewChildElement(tag); }
   bool operator()(const multibody::SphereSpec& s) {
@@ -65,8 +64,6 @@ struct SdfShape {
   }
   bool operator()(const multibody::HalfSpaceSpec& s) {
     if (!has_planes) {
-      notes.push_back(
-          fmt::format("a half space is a box of {:g} m: Drake has them on the world's body alone", kGroundWidth_m));
       X = X * ground_pose(s);
       return (*this)(ground_box());
     }
@@ -144,7 +141,7 @@ void SdfModels::write_inertial(const multibody::InertialSpec& inertial, XMLEleme
 void SdfModels::write_geometry(const multibody::GeometrySpec& spec, XMLElement& element, const std::string& file) {
   RigidTransform X = spec.X_LG;
   XMLElement* const geometry = element.GetDocument()->NewElement("geometry");
-  if (!file.empty() || !std::visit(SdfShape{*geometry, X, reader_ != SdfReader::kDrake, notes_}, spec.shape)) {
+  if (!file.empty() || !std::visit(SdfShape{*geometry, X, reader_ != SdfReader::kDrake}, spec.shape)) {
     XMLElement& mesh = *geometry->InsertNewChildElement("mesh");
     add(mesh, "uri", "assets/" + (file.empty() ? assets_.add(hull_of(spec)) : file));
     if (file.empty()) mesh.InsertNewChildElement("drake:declare_convex");
