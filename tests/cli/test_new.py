@@ -24,6 +24,7 @@ def test_a_hand_with_an_object_that_stays(deft, thing):
 def test_a_turn_in_the_hand_ends_where_the_object_lies(deft, tmp_path, thing):
     deft.json("new", "allegro", thing, "--out", "hand.deft.yaml", "--goal", "turn z 90")
     text = (tmp_path / "hand.deft.yaml").read_text()
+    assert "as it then lies in the hand" in text
     scene = yaml.safe_load(text.replace("!Rpy", ""))
     start, goal = scene["configurations"]["start"][thing], scene["goals"]["goal"][thing]
     (w0, x0, y0, z0), (w1, x1, y1, z1) = start["quat_wxyz"], goal["quat_wxyz"]
@@ -34,6 +35,8 @@ def test_a_turn_in_the_hand_ends_where_the_object_lies(deft, tmp_path, thing):
     there = f"configurations.start.{thing}={{position: {goal['position']}, quat_wxyz: {goal['quat_wxyz']}}}"
     q = deft.json("sim", "hand.deft.yaml", "--set", there, "--steps", 20, "--out", "run")["q"]
     assert [q[f"{thing}/{axis}"] for axis in "xyz"] == pytest.approx(goal["position"], abs=5e-3)
+    aligned = sum(q[f"{thing}/{name}"] * part for name, part in zip(("qw", "qx", "qy", "qz"), goal["quat_wxyz"]))
+    assert 2 * math.acos(min(1, abs(aligned))) < 0.05  # and does not turn or tip
 
 
 def test_several_objects_with_a_hand(deft):
