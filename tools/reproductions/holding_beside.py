@@ -64,6 +64,23 @@ def damping_rows(study: Study) -> list[list]:
     return rows
 
 
+def replaced_words(study: Study) -> str:
+    """Results that stood here before their rows were made again, and why; nothing if there are none."""
+    if not study.replaced:
+        return ""
+    rows = [[old["system"], old["plant"], f"{old['arrived']}/{old['runs']}", study.arrival_words(old["system"], old["variant"], old["plant"]), old["date"], old["processor"], old["history"]]
+            for old in study.replaced]  # fmt: skip
+    return f"""
+### Rows of first plans that were made again
+
+Plans are not kept, and rounding, which differs from one kind of processor to the next, makes another plan of the same seed. Where feedback was
+added on another machine all cells of the row were therefore made again there and took the place of these, which the history of the repository has
+at the commit named:
+
+{table(["system", "plant", "before", "now", "made on", "processor", "commit"], rows)}
+"""
+
+
 def reason_words(rows: list[list]) -> str:
     return table(["system", "", "ended as", "runs", "seeds"], rows) if rows else "Nothing failed, or nothing was run."
 
@@ -94,4 +111,4 @@ rolling by the scene's `friction.rolling`, the physical kind. Lost: more than {L
 {table(["system", "γ [1/s]", "rolling friction", "arrive", "lost", "duration [s]", "new plans"], damping_rows(study))}
 
 {"".join(reason_words(failure_rows(study, variant)) for variant in sorted(damped))}
-"""
+{replaced_words(study)}"""

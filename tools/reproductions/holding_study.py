@@ -27,7 +27,7 @@ def measure(lab: Laboratory, folder: Path = FOLDER) -> dict:
         cell = json.loads(file.read_text())
         cells.setdefault(name_of(cell["system"], cell["variant"], cell["plant"]), []).extend(cell.pop("rows"))
         heads.append(cell)
-    kept = {name: folder / f"{name}.json" for name in ("seeds", "obstacles", "beside")}
+    kept = {name: folder / f"{name}.json" for name in ("seeds", "obstacles", "beside", "replaced")}
     versions = [json.loads(file.read_text()) for name in EARLIER if (file := folder / f"{name}_version.json").exists()]
     return {"settings": json.loads((folder / "settings.json").read_text()), "cells": cells, "heads": heads, "versions": versions, "periods": baseline("periods"),
             **{name: json.loads(file.read_text()) if file.exists() else None for name, file in kept.items()}}  # fmt: skip
@@ -69,6 +69,7 @@ class Study:
     def __init__(self, result: dict):
         self.settings, self.cells, self.heads = result["settings"], result["cells"], result.get("heads", [])
         self.periods: dict | None = result.get("periods") or None
+        self.replaced: list[dict] = result.get("replaced") or []  # results of cells that were made again
         self.recorded: dict[str, int] = {}  # seeds of which there are cells; those of plants hold the plans found alone
         for head in self.heads:
             name = name_of(head["system"], head["variant"], head["plant"])
