@@ -32,7 +32,7 @@ constexpr double kTiltCost = 0.1;                         // [m/rad] that an obj
 constexpr double kOffCost = 0.5;                          // of an object that lies aside of the middle of the tips
 constexpr double kMaySink = 0.04;                         // [m] that it may go down into the hand
 constexpr double kMayTilt = 0.25;                         // [rad] of a goal, to lie in the hand
-constexpr double kGoalTiltCost = 0.3, kNoRestCost = 0.2;  // [m/rad] of such a tilt; [m] of a goal that is none
+constexpr double kGoalTiltCost = 0.3, kNoRestCost = 0.2;  // [m/rad] of such a tilt; [m] of a start whose goal is none
 constexpr int kClosingSteps = 20;
 constexpr double kNearAxis = 0.9;  // cosine
 constexpr double kBeside = 0.05;   // [m] between objects, and between the tip of an arm and the first
@@ -257,25 +257,22 @@ double cost_of_start(const Scene& scene, scene::SceneState& state, const RobotFa
   return distance_of_tips(scene, state, facts, lying.q) + kOffCost * off + kTiltCost * tilt;
 }
 
-/// Where an object may end that is to be turned to X_WGoal, with the cost of being elsewhere [m].
-struct Rest {
-  std::optional<RigidTransform> X_WB;
-  double cost = kNoRestCost;
-};
-
 /// Of the ways of lying in the hand the nearest to X_WGoal: R_way = swing · twist · R_goal with the twist about the
 /// axis of the goal, which is undone, so that the object is turned as far as the goal says and leans as it lies. Both
 /// at most kMayTilt, or none.
-Rest rest_near(const RigidTransform& X_WGoal, const Vector3d& axis_W, const std::vector<Lying>& ways) {
-  Rest best;
+std::optional<RigidTransform> rest_near(const RigidTransform& X_WGoal, const Vector3d& axis_W,
+                                        const std::vector<Lying>& ways) {
+  std::optional<RigidTransform> best;
+  double least = INFINITY;
   for (const Lying& way : ways) {
     const Eigen::Quaterniond d(Matrix3d(way.X_WB.linear() * X_WGoal.linear().transpose()));
     const double twist = std::remainder(2 * std::atan2(axis_W.dot(d.vec()), d.w()), 2 * std::numbers::pi);
     const Matrix3d swing = d.toRotationMatrix() * exp_so3(Vector3d(-twist * axis_W));
     const double tilt = log_so3(swing).norm(), off = (way.X_WB.translation() - X_WGoal.translation()).norm();
     const double cost = off + kGoalTiltCost * (tilt + std::abs(twist));
-    if (tilt > kMayTilt || std::abs(twist) > kMayTilt || cost >= best.cost) continue;
-    best = {make_transform(swing * X_WGoal.linear(), way.X_WB.translation()), cost};
+    if (tilt > kMayTilt || std::abs(twist) > kMayTilt || cost >= least) continue;
+    least = cost;
+    best = make_transform(swing * X_WGoal.linear(), way.X_WB.translation());
   }
   return best;
 }
@@ -315,14 +312,14 @@ Start start_in_hand(const Scene& scene, const RobotFacts& facts, const Displacem
     std::vector<Lying> ends;
     if (turns && !starts.empty()) ends = lay_in_hand(scene, state, facts, q_beside, exp_so3(goal.rotation_W) * R);
     for (const Lying& start : starts) {
-      const Rest end =
-          turns ? rest_near(goal.of(start.X_WB), goal.rotation_W.normalized(), ends) : Rest{.X_WB = {}, .cost = 0};
-      const double cost = cost_of_start(scene, state, facts, start, R) + end.cost;
+      const std::optional<RigidTransform> end =
+          turns ? rest_near(goal.of(start.X_WB), goal.rotation_W.normalized(), ends) : std::nullopt;
+      const double cost = cost_of_start(scene, state, facts, start, R) + (turns && !end ? kNoRestCost : 0);
       if (cost >= least) continue;
       scene.update(start.q, state);
       if (gap_around(scene, state, first, kClear, false) < -kStill) continue;
       least = cost;
-      best = {.q = start.q, .found = true, .why = {}, .X_WGoal = end.X_WB};
+      best = {.q = start.q, .found = true, .why = {}, .X_WGoal = end};
     }
   }
   return best;
