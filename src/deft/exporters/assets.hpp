@@ -39,8 +39,10 @@ std::vector<DrawnPart> drawn_parts(const multibody::GeometrySpec& visual, std::v
 /// Where the plane z = 0 bounds the half-space, in the geometry's frame, with z outwards.
 RigidTransform plane_pose(const multibody::HalfSpaceSpec& half_space);
 
-/// Width and depth of the box that stands for a half space where a program has none [m].
-inline constexpr double kGroundWidth_m = 100, kGroundDepth_m = 1;
+/// Width of the box that stands for a half space where a program has none [m].
+inline constexpr double kGroundWidth_m = 100;
+/// Its depth [m].
+inline constexpr double kGroundDepth_m = 1;
 /// That box.
 multibody::BoxSpec ground_box();
 /// Its pose in the link: the middle of one face on the plane.
