@@ -14,7 +14,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       error-against-h  a cube that an arm carries: second-order simulators against a converged one, by step length (an hour; what
                   out/error-against-h holds is not run again)
       sim-to-sim  first plans of scenes/planning played open loop in Drake, errors per segment (what out/sim-to-sim holds is not made again);
-                  arguments: systems
+                  arguments: systems; --pilot, --draw-seeds as robot-udp
       plans-that-hold  plans of scenes/planning over many seeds, judged, then played in MuJoCo and Drake (hours; finished cells in
                   benchmarks/plans_that_hold are not run again); arguments: systems, variants; --pilot: three other seeds and an estimate of the
                   hours; --draw-seeds: once, after settings.json was frozen by a commit
@@ -37,8 +37,7 @@ NAME: solver      P1: one solve of the real problems, deft and rivals in alterna
       plans       success of `deft plan` over seeds, per system of scenes/planning; arguments: systems, then options (--seeds 20)
       new-scenes  from a model file to a plan: `deft new` with mug, bottle and box, and `deft plan` of it over ten seeds; arguments: model files, --seeds N,
                   --first
-      optimize    shares of first plans that hold before and after `deft optimize`; arguments: systems, --seeds N, --seed K, --time-limit S, --only VARIANT,
-                  --at-once N (plans, two cores each)
+      optimize    shares of first plans that hold before and after `deft optimize`; arguments: systems; --pilot, --draw-seeds as robot-udp
       tracking    P6: periods of the tracking controller over disturbed runs, its programs beside Clarabel and DAQP (--runs N --repeat N SCENE...)
       robustness  random problems in bulk; arguments go to the program (--count 100000)
       gradients   P12: errors of the step's derivatives over random states (--states N per row and barrier)
@@ -68,6 +67,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from suites.arms import bench_arms  # noqa: E402
 from suites.contact_mpc import bench_contact_mpc  # noqa: E402
 from suites.error_against_h import bench_error_against_h  # noqa: E402
+from suites.frozen_study import OPTIONS  # noqa: E402
 from suites.grasping import bench_grasping  # noqa: E402
 from suites.holding import bench_holding  # noqa: E402
 from suites.models import bench_models  # noqa: E402
@@ -163,6 +163,8 @@ UNTIMED = {"models", "plants", "error-against-h", "sim-to-sim", "plans-that-hold
 def run(name: str, build: Path, arguments: list[str], rounds: int, recorded: bool, forced: bool) -> None:
     """One benchmark; what it finds goes to out/bench and, if asked, to the baselines. @throws Failed"""
     source = source_of(build, " ".join(["./run bench", name, *arguments]))
+    if recorded and (unrecorded := [word for word in arguments if word in OPTIONS]):
+        raise Failed(f"{unrecorded[0]} finds nothing that may be recorded")
     if recorded and not forced:
         check_recordable(source, name not in UNTIMED)
 

@@ -1,4 +1,7 @@
-"""Shares of first plans that hold before and after `deft optimize`, with and without room in the friction cones."""
+"""Shares of first plans that hold before and after `deft optimize`, with and without room in the friction cones.
+
+Settings are frozen by a commit and seeds drawn from it (benchmarks/optimize), by the rule of plans-that-hold.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +9,11 @@ import shutil
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
+from .frozen_study import open_frozen_study
 from .programs import ROOT, DeftRuns, Failed, percentile, say
 from .recording import Request
 
-SYSTEMS = {"ball": "allegro_ball", "pen": "allegro_pen", "hand": "planar_hand"}
-VARIANTS = {  # what differs from the scene's own settings
-    "optimized": [],
-    "without margins": ["optimize.cone_share=1", "optimize.force_weight=0"],
-    "one world": ["optimize.corners=0"],
-}
-SEEDS, FIRST_SEED, TIME_LIMIT_S = 50, 1000, 10
-THREADS = 2  # of each run
+FOLDER = ROOT / "benchmarks/optimize"
 
 
 def rose(after: dict) -> bool:
@@ -25,16 +22,18 @@ def rose(after: dict) -> bool:
     return known and not after["holds"] and float(after["cost"]) > float(after["cost_before"])
 
 
-def optimize_one(runs: DeftRuns, scene: str, time_limit_s: float, variants: list[str], seed: int) -> dict | None:
+def optimize_one(runs: DeftRuns, settings: dict, scene: str, seed: int) -> dict | None:
     """What became of the first plan of a seed; none if there is no first plan."""
-    folder, threads = runs.work / f"{scene}.{seed}", ("--threads", str(THREADS))
+    folder, threads = runs.work / f"{scene}.{seed}", ("--threads", str(settings["threads"]))
     first = runs.call(folder / "first", "plan", f"scenes/planning/{scene}.deft.yaml", "--first", "--seed", str(seed), *threads)
     if first["status"] != "Solved":
         return None
     row: dict = {"seed": seed, "steps": first["steps"]}
+    variants = settings["systems"][scene]["variants"]
     for name in variants:
-        sets = [word for value in VARIANTS[name] for word in ("--set", value)]
-        after = runs.call(folder / "after", "optimize", str(folder / "first"), "--time-limit", f"{time_limit_s:g}", *threads, *sets)
+        sets = [word for value in settings["variants"][name] for word in ("--set", value)]
+        limit = f"{settings['time_limit_s']:g}"
+        after = runs.call(folder / "after", "optimize", str(folder / "first"), "--time-limit", limit, *threads, *sets)
         row["before"] = after["held_before"]
         row[name] = {"holds": after["success"], "time_s": after["time_s"], "duration_s": after["duration_s"], "cost": after["cost"],
                      "cost_before": after["cost_before"]}  # fmt: skip
@@ -45,41 +44,34 @@ def optimize_one(runs: DeftRuns, scene: str, time_limit_s: float, variants: list
     return row
 
 
+def line_of(scene: str, rows: list[dict], settings: dict) -> str:
+    """How many hold, before and after each variant, and the times of the first variant."""
+    count = lambda name: sum(row[name]["holds"] for row in rows) if name in settings["systems"][scene]["variants"] else "-"  # noqa: E731
+    times = [row["optimized"]["time_s"] for row in rows if row["optimized"]["holds"]]
+    p50, p95 = percentile(times, 0.5), percentile(times, 0.95)
+    return (f"{scene:14} {len(rows):>5} {sum(row['before'] for row in rows):>14} "
+            + " ".join(f"{count(name):>16}" for name in settings["variants"]) + f" {p50 or 0:8.2f} {p95 or 0:8.2f}")  # fmt: skip
+
+
 def bench_optimize(request: Request) -> dict:
-    """Arguments: systems (all unless given), --seeds N, --seed K (the first), --time-limit S, --only VARIANT, --at-once N (plans; two cores each)."""
-    options = {"--seeds": str(SEEDS), "--seed": str(FIRST_SEED), "--time-limit": str(TIME_LIMIT_S), "--only": "", "--at-once": "1"}
-    names: list[str] = []
-    words = iter(request.arguments)
-    for word in words:
-        if word in options:
-            options[word] = next(words, "")
-        elif word in SYSTEMS:
-            names.append(word)
-        else:
-            raise Failed(f"optimize: unknown argument {word!r}; there are {', '.join([*SYSTEMS, *options])}")
-    variants = [options["--only"]] if options["--only"] else list(VARIANTS)
-    if variants[0] not in VARIANTS:
-        raise Failed(f"optimize: unknown variant {variants[0]!r}; there are {', '.join(VARIANTS)}")
+    """Arguments: systems (all unless given); --pilot: seeds that the study has not; --draw-seeds: once, after settings.json was frozen by a commit."""
+    study = open_frozen_study(request, FOLDER)
+    if study is None:
+        return {}
+    settings = study.settings
     runs = DeftRuns(request.build, ROOT / "out/optimize")
-    result: dict = {
-        "time_limit_s": float(options["--time-limit"]),
-        "first_seed": int(options["--seed"]),
-        "systems": {},
-    }
-    print(
-        f"{'system':10} {'plans':>5} {'hold at first':>14} "
-        + " ".join(f"{name:>16}" for name in variants)
-        + f" {'s, p50':>8} {'s, p95':>8}"
-    )
-    for name in names or list(SYSTEMS):
-        one = partial(optimize_one, runs, SYSTEMS[name], result["time_limit_s"], variants)
-        with ThreadPoolExecutor(int(options["--at-once"])) as pool:
-            first = result["first_seed"]
-            rows = [row for row in pool.map(one, range(first, first + int(options["--seeds"]))) if row is not None]
-        result["systems"][name] = {"seeds": int(options["--seeds"]), "at_once": int(options["--at-once"]), "rows": rows}
-        request.keep(result)
-        times = [row[variants[0]]["time_s"] for row in rows if row[variants[0]]["holds"]]
-        shares = " ".join(f"{sum(row[v]['holds'] for row in rows):>16}" for v in variants)
-        p50, p95 = percentile(times, 0.5), percentile(times, 0.95)
-        print(f"{name:10} {len(rows):>5} {sum(row['before'] for row in rows):>14} {shares} {p50 or 0:8.2f} {p95 or 0:8.2f}", flush=True)
+    result: dict = {"settings": settings, "pilot": study.pilot, "systems": {}}
+    print(f"{'system':14} {'plans':>5} {'hold at first':>14} " + " ".join(f"{name:>16}" for name in settings["variants"])
+          + f" {'s, p50':>8} {'s, p95':>8}", flush=True)  # fmt: skip
+    try:
+        for name in study.systems:
+            rows: list[dict] = []
+            with ThreadPoolExecutor(settings["at_once"]) as pool:
+                for row in pool.map(partial(optimize_one, runs, settings, name), study.seeds):
+                    rows += [row] if row is not None else []
+                    result["systems"][name] = {"seeds": len(study.seeds), "rows": rows}
+                    request.keep(result)
+            print(line_of(name, rows, settings), flush=True)
+    finally:
+        runs.stop()
     return result

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from .holding_cells import Settings, read_drawn, write_seeds
+from .frozen_study import open_frozen_study
 from .programs import ROOT, Failed, output_of
 from .python_package import interpreter
 from .recording import Request
@@ -80,19 +80,12 @@ def said(row: dict) -> str:
 
 def bench_robot_over_udp(request: Request) -> dict:
     """Arguments: systems; --pilot: seeds that the study has not; --draw-seeds: once, after settings.json was frozen by a commit."""
-    settings = Settings.read(FOLDER / "settings.json").values
-    if "--draw-seeds" in request.arguments:
-        print(write_seeds(FOLDER))
+    study = open_frozen_study(request, FOLDER)
+    if study is None:
         return {}
-    pilot = "--pilot" in request.arguments
-    if unknown := [word for word in request.arguments if word.startswith("--") and word != "--pilot"]:
-        raise Failed(f"robot-udp: unknown option {unknown[0]}; there are --pilot, --draw-seeds")
-    systems = [word for word in request.arguments if not word.startswith("--")] or list(settings["systems"])
-    if unknown := [system for system in systems if system not in settings["systems"]]:
-        raise Failed(f"robot-udp: unknown system {unknown[0]!r}; there are {', '.join(settings['systems'])}")
-    seeds = settings["seeds"]["pilot"] if pilot else read_drawn(FOLDER)["seeds"]
-    result: dict = {"settings": settings, "seeds": seeds, "pilot": pilot, "systems": {}}
-    for system in systems:
+    settings, seeds = study.settings, study.seeds
+    result: dict = {"settings": settings, "seeds": seeds, "pilot": study.pilot, "systems": {}}
+    for system in study.systems:
         scene = ROOT / f"scenes/planning/{system}.deft.yaml"
         rows: list[dict] = []
         with tempfile.TemporaryDirectory() as folder:
