@@ -15,7 +15,7 @@ from suites.sim_to_sim import FOLDER, segments_of  # noqa: E402
 ARRIVED_RAD = 0.1  # what plans that hold are asked for
 
 
-def test_first_plans_do_not_hold_in_drake_and_are_further_off_in_space(tmp_path):
+def test_first_plans_do_not_hold_in_drake_and_turn_further_off_in_space(tmp_path):
     settings = json.loads((FOLDER / "settings.json").read_text())
     settings["approximations"] = ["lagged"]
     runs = DeftRuns(Path(os.environ.get("DEFT_BUILD_DIR", ROOT / "build/release")), tmp_path)
