@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from .frozen_study import open_frozen_study
+from .holding_cells import digest
 from .programs import ROOT, DeftRuns, Failed, output_of, say
 from .recording import Request
 
@@ -27,8 +28,8 @@ def played(runs: DeftRuns, settings: dict, folder: str, approximation: str) -> l
 
 
 def segments_of(runs: DeftRuns, settings: dict, system: str, seed: int) -> list[dict]:
-    """The segments of a seed's first plan under each of Drake's approximations. Kept by program."""
-    folder = runs.work / f"{system}.{seed}.{runs.deft.name}"
+    """The segments of a seed's first plan under each of Drake's approximations. Kept by program and settings."""
+    folder = runs.work / f"{system}.{seed}.{runs.deft.name}-{digest(settings)}"
     kept = folder.with_name(f"{folder.name}.json")
     if not kept.exists():
         threads = str(settings["plan"]["threads"])
