@@ -47,6 +47,9 @@ SYSTEMS = {
     "bimanual": ("bimanual_cylinder", []),
     "box": ("bimanual_box", []),
     "book": ("book_pivot", []),
+    "mug": ("mug_turn", ["--seeds", "50"]),
+    "bottle": ("bottle_roll", ["--seeds", "50"]),
+    "hammer": ("hammer_pivot", ["--seeds", "50"]),
 } | {f"cube-{goal}": ("allegro_cube", ["--goal", goal, "--seeds", "10"]) for goal in CUBE}
 
 
