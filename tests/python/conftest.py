@@ -13,6 +13,18 @@ if importlib.util.find_spec("deft") is None:
 
 import deft  # noqa: E402
 
+INSTALLED = not (Path(deft.__file__).parents[1] / "CMakeFiles").exists()  # not in a build folder
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "installed: about the package as it is installed; nothing to test in a build folder")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not INSTALLED:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("installed")])
+        items[:] = [item for item in items if not item.get_closest_marker("installed")]
+
 
 @pytest.fixture(scope="session")
 def hand():

@@ -39,6 +39,7 @@ def test_python(name, tmp_path):
     assert re.search(SAYS[name], run([sys.executable, EXAMPLES / f"{name}.py"], tmp_path))
 
 
+@pytest.mark.installed
 @pytest.mark.parametrize("place", ["package", "installation"])
 def test_cpp(place, tmp_path):
     installed = ROOT / "build/install"

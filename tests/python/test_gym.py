@@ -45,6 +45,7 @@ def test_tasks_are_known_by_their_module():
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "ContactEnv\n"
 
 
+@pytest.mark.installed
 def test_the_package_names_its_environments():
     (found,) = importlib.metadata.entry_points(group="gymnasium.envs", name="deft")  # read by Gymnasium before 1.0
     assert found.load() is deft.gym.register

@@ -8,7 +8,6 @@ import pytest
 
 import deft
 
-INSTALLED = not (Path(deft.__file__).parents[1] / "CMakeFiles").exists()  # not in a build folder
 OTHERS = ("h5py", "mujoco", "pinocchio", "yaml")
 USE = """
 scene = deft.load(deft.scene_path("planning/planar_hand"))
@@ -38,7 +37,7 @@ def test_pinocchio_is_loaded_once(tmp_path):
     assert len(lines) == 1
 
 
-@pytest.mark.skipif(not INSTALLED, reason="the package of a build folder")
+@pytest.mark.installed
 def test_files_are_beside_the_package():
     package = Path(deft.__file__).parent
     assert Path(deft.scene_path("planning/planar_hand")).is_relative_to(package)
@@ -48,7 +47,7 @@ def test_files_are_beside_the_package():
         assert str(Path(__file__).resolve().parents[2]).encode() not in library.read_bytes()
 
 
-@pytest.mark.skipif(not INSTALLED, reason="the package of a build folder")
+@pytest.mark.installed
 def test_the_command_is_installed(tmp_path):
     command = Path(sys.executable).parent / "deft"
     assert subprocess.run([command, "--version"], capture_output=True, text=True).stdout == f"deft {deft.__version__}\n"
