@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
 from collections import Counter
@@ -24,7 +25,8 @@ def made_scene(build: Path, robot: str, thing: str, scene: Path) -> str:
 
 
 def bench_new_scenes(request: Request) -> dict:
-    """Arguments: robots (model files or names of bundled ones; allegro and iiwa unless given), --seeds N, --first (plans at h alone)."""
+    """Rows by robot, object and kind of plan; arguments: robots (model files or names of bundled ones; allegro and iiwa unless given), --seeds N, --first
+    (plans at h alone)."""
     words = list(request.arguments)
     first = "--first" in words
     seeds = SEEDS
@@ -37,26 +39,28 @@ def bench_new_scenes(request: Request) -> dict:
             robots.append(word)
     if seeds < 1:
         raise Failed("new-scenes: --seeds needs a number from 1")
-    rows = []
+    systems: dict[str, dict] = {}
+    found = {"systems": systems, "first_seed": FIRST_SEED, "time_limit_s": LIMIT_S}
     programs = DeftRuns(request.build, ROOT / "out/new-scenes")
     print(f"{'robot':28} {'object':8} {'goal':14} {'success':>9} {'first plan, p50':>16} {'why not'}")
     with tempfile.TemporaryDirectory() as folder:
-        for robot in robots or ["allegro", "iiwa"]:
-            for thing in OBJECTS:
-                name = Path(robot).stem
-                say(f"{name} {thing}")
-                scene = Path(folder) / f"{name}_{thing}.deft.yaml"
-                goal = made_scene(request.build, robot, thing, scene)
-                runs = []
-                for seed in range(FIRST_SEED, FIRST_SEED + seeds):
-                    options = ["--seed", str(seed), "--time-limit", str(LIMIT_S), *(["--first"] if first else [])]
-                    done = programs.call(Path(folder) / "run", "plan", str(scene), *options)
-                    runs.append({key: done[key] for key in ("status", "success", "first_solution_s", "time_s", "nodes")})
-                rows.append({"robot": name, "object": thing, "goal": goal, "first": first, "runs": runs})
-                times = [run["first_solution_s"] for run in runs if run["first_solution_s"] is not None]
-                why = Counter(run["status"] for run in runs if not run["success"])
-                p50 = f"{percentile(times, 0.5):.3g}" if times else "-"
-                found = sum(run["success"] for run in runs)
-                print(f"{name:28} {thing:8} {goal:14} {found:>4}/{seeds:<4} {p50:>14} s {dict(why) or ''}", flush=True)
-                request.keep({"rows": rows, "seeds": seeds, "first_seed": FIRST_SEED, "time_limit_s": LIMIT_S})
-    return {"rows": rows, "seeds": seeds, "first_seed": FIRST_SEED, "time_limit_s": LIMIT_S}
+        for robot, thing in itertools.product(robots or ["allegro", "iiwa"], OBJECTS):
+            name = Path(robot).stem
+            say(f"{name} {thing}")
+            scene = Path(folder) / f"{name}_{thing}.deft.yaml"
+            goal = made_scene(request.build, robot, thing, scene)
+            runs = []
+            for seed in range(FIRST_SEED, FIRST_SEED + seeds):
+                options = ["--seed", str(seed), "--time-limit", str(LIMIT_S), *(["--first"] if first else [])]
+                done = programs.call(Path(folder) / "run", "plan", str(scene), *options)
+                runs.append({key: done[key] for key in ("status", "success", "first_solution_s", "time_s", "nodes")})
+            systems[f"{name} {thing}{' --first' * first}"] = {"robot": name, "object": thing, "goal": goal, "first": first, "runs": runs}
+            times = [run["first_solution_s"] for run in runs if run["first_solution_s"] is not None]
+            why = Counter(run["status"] for run in runs if not run["success"])
+            p50 = f"{percentile(times, 0.5):.3g}" if times else "-"
+            print(
+                f"{name:28} {thing:8} {goal:14} {sum(run['success'] for run in runs):>4}/{seeds:<4} {p50:>14} s {dict(why) or ''}",
+                flush=True,
+            )
+            request.keep(found)
+    return found

@@ -18,7 +18,7 @@ DIRECTIONS = {"+x": (1, 0), "−x": (-1, 0), "+y": (0, 1), "−y": (0, -1)}
 PLANNED_STEP, STEP_LENGTHS = 0.1, (0.02, 0.01)  # [s]
 DISTURBANCES = ROOT / "scenes" / "planning" / "disturb"  # drawn per seed
 SETTINGS = ROOT / "scenes" / "reproductions" / "thirty_degrees.track.yaml"
-SEEDS = 5
+SEEDS = 20
 LOST_M = 0.2  # a ball farther from its place has left the hand
 
 
