@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from .experiment import ROOT, Laboratory, claim, new_figure, picture, save_figure, table
+from .holding_study import wilson
 
 SCENE = ROOT / "scenes" / "planning" / "allegro_ball.deft.yaml"
 START = np.array([-0.081, 0.001, 0.071])  # of the ball [m]
@@ -156,22 +157,28 @@ def facts(m: Measured) -> dict:
     }
 
 
-def often(one: int, other: int) -> str:
-    return "more often than" if one > other else "as often as" if one == other else "less often than"
+def often(one: int, other: int, runs: int) -> str:
+    """Which of two counts of the same number of runs is larger, as far as the 95 % intervals of their shares tell."""
+    (low, high), (other_low, other_high) = wilson(one, runs), wilson(other, runs)
+    return "more often than" if low > other_high else "less often than" if high < other_low else "about as often as"
 
 
 def verdicts(followed: list[list]) -> str:
     """What the runs with feedback say of the slides' claim, world by world, from the rows of the table."""
     words = []
     for k in range(0, len(followed), len(CONTROLLERS)):
-        name, arrive = followed[k][0], [int(row[7].split()[0]) for row in followed[k : k + len(CONTROLLERS)]]
-        by = dict(zip(CONTROLLERS, arrive))
-        feedback = [f"{controller} {often(count, arrive[0])} open loop ({count} against {arrive[0]} of {SEEDS})"
-                    for controller, count in by.items() if controller != "open loop"]  # fmt: skip
-        borne_out = all(count > arrive[0] for count in arrive[1:])
-        words.append(
-            f"- **{name}**: disturbed, {', '.join(feedback)} arrives: the claim is {'borne out' if borne_out else 'not borne out'} here."
+        name, counts = followed[k][0], [row[7].split() for row in followed[k : k + len(CONTROLLERS)]]
+        arrive, runs = [int(count[0]) for count in counts], int(counts[0][-1])
+        found = {name: often(count, arrive[0], runs) for name, count in zip(CONTROLLERS, arrive) if name != "open loop"}
+        feedback = [f"{controller} {how} open loop" for controller, how in found.items()]
+        verdict = (
+            "borne out"
+            if set(found.values()) == {"more often than"}
+            else "borne out for some"
+            if "more often than" in found.values()
+            else "not borne out"
         )
+        words.append(f"- **{name}**: disturbed, {', '.join(feedback)} arrives: the claim is {verdict} here.")
     return "\n".join(words)
 
 
@@ -221,6 +228,8 @@ Undisturbed: the turn [°], the error at the end [mm, °] and whether it arrives
 medians of the errors at the end, and durations as multiples of the plan's.
 
 {table(["world", "", "turn", "off [mm]", "[°]", "arrives", "disturbed", "arrive", "lost", "off", "duration"], facts["followed"])}
+
+As far as 95 % intervals of the shares tell:
 
 {verdicts(facts["followed"])}
 """
