@@ -16,10 +16,12 @@ from .recording import Request
 SCENE = ROOT / "scenes/pick_and_place/scene.deft.yaml"
 EVERY_S = 0.1  # of the recorded paths, and between the knots that are played
 TRUTH_S, HALVED_S = 1e-4, 5e-5  # MuJoCo's steps of the ground truth and of the check that it has converged
+DRAKE = {"Drake, SAP": (), "Drake, lagged": ("--approximation", "lagged"),
+         "Drake, lagged, softer": ("--approximation", "lagged", "--modulus", "3e6", "--stiffness", "1e5")}  # fmt: skip
 STEPS_S = {"MuJoCo": (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
            "MuJoCo, default": (1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
            "MuJoCo, as deft's plant": (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
-           "Drake, SAP": (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
+           **dict.fromkeys(DRAKE, (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05)),
            "deft, convex-second-order": (1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1)}  # fmt: skip
 
 
@@ -83,27 +85,29 @@ class Bench:
 
         return run
 
-    def drake(self, h: float) -> dict:
-        folder = self.work / f"drake-{h:g}"
-        shutil.rmtree(folder, ignore_errors=True)
-        command = [
-            sys.executable,
-            str(ROOT / "benchmarks/peers/drake_plant.py"),
-            str(self.commands),
-            "--step",
-            repr(h),
-            "--out",
-            str(folder),
-            "--deft",
-            self.deft,
-        ]
-        try:
-            output_of(command)
-        except Failed:
-            if not (folder / "summary.json").exists():
-                raise
-        summary = json.loads((folder / "summary.json").read_text())
-        return {"status": summary["status"], "h": h, "seconds": summary["seconds"], "settings": summary["settings"], **path_of(folder)}
+    def drake(self, options: tuple[str, ...]):
+        def run(h: float) -> dict:
+            folder = self.work / f"drake-{h:g}"
+            shutil.rmtree(folder, ignore_errors=True)
+            command = [
+                sys.executable,
+                str(ROOT / "benchmarks/peers/drake_plant.py"),
+                str(self.commands),
+                "--step",
+                repr(h),
+                "--out",
+                str(folder),
+                "--deft",
+            ]
+            try:
+                output_of([*command, self.deft, *options])
+            except Failed:
+                if not (folder / "summary.json").exists():
+                    raise
+            summary = json.loads((folder / "summary.json").read_text())
+            return {"status": summary["status"], "h": h, "seconds": summary["seconds"], "settings": summary["settings"], **path_of(folder)}
+
+        return run
 
     def second_order(self, damping: list[float]):
         def run(h: float) -> dict:
@@ -125,7 +129,7 @@ def bench_error_against_h(request: Request) -> dict:
     bench, rows, absent = Bench(request.build), [], {}
     truth, halved = (bench.kept("MuJoCo", h, bench.mujoco("advised")) for h in (TRUTH_S, HALVED_S))
     runs = {"MuJoCo": bench.mujoco("advised"), "MuJoCo, default": bench.mujoco("default"), "MuJoCo, as deft's plant": bench.mujoco("plant"),
-            "Drake, SAP": bench.drake, "deft, convex-second-order": bench.second_order(truth["damping"])}  # fmt: skip
+            **{who: bench.drake(options) for who, options in DRAKE.items()}, "deft, convex-second-order": bench.second_order(truth["damping"])}  # fmt: skip
     for who, run in runs.items():
         for h in sorted(STEPS_S[who], reverse=True):
             try:

@@ -47,6 +47,6 @@ def test_the_example_pushes_the_box(text, build, tmp_path):
 
 def test_its_commands_exist(text, build):
     named = re.findall(r"^\| `(\w+) [A-Z]", text, re.M) + re.findall(r"^\| `(doctor)`", text, re.M)
-    assert len(named) == 11
+    assert len(named) == 12
     for command in named:
         assert subprocess.run([build / "deft", command, "--help"], capture_output=True).returncode == 0, command

@@ -26,20 +26,46 @@ def middle(values: list[float]) -> str:
     return f"{percentile(values, 0.5):g}" if values else MISSING
 
 
-def success_rows(systems: dict[str, dict]) -> list[list]:
-    return [[f"{row['scene']}, `{row['goal']}`", " ".join(row["options"]) or "–", share(row["found"], row["seeds"]), seconds(row["first_s"], 0.5),
+def needs_more(row: dict) -> bool:
+    """Whether the plan had to do more than lead to the goal at h: to hold at shorter steps, or to get better for a time."""
+    return any(word.startswith(("plan.refine", "plan.improve_s")) for word in row["options"])
+
+
+def option_words(options: list[str]) -> str:
+    """Options, of those given twice the last."""
+    last = {word: k for k, word in enumerate(options) if word.startswith("--") and word not in ("--set", "--random")}
+    dropped = {k for k, word in enumerate(options) for at in [last.get(word)] if at is not None and k != at}
+    return " ".join(word for k, word in enumerate(options) if k not in dropped and k - 1 not in dropped) or "–"
+
+
+def success_rows(systems: dict[str, dict], held: bool) -> list[list]:
+    """Plans at h, or those that had to do more, with how many hold at h/2 and h/5."""
+    return [[f"{row['scene']}, `{row['goal']}`", option_words(row["options"]), share(row["found"], row["seeds"]), *([f"{row['hold_refined']} of {row['found']}"] * held), seconds(row["first_s"], 0.5),
              seconds(row["first_s"], 0.95), middle(row["steps"]), middle(row["regrasps"]), "; ".join(f"{count} {why}" for why, count in row["failures"].items()) or "–"]
-            for row in systems.values()]  # fmt: skip
+            for row in systems.values() if needs_more(row) == held]  # fmt: skip
 
 
 def law_rows(systems: dict[str, dict]) -> list[list]:
-    """Systems that were planned under both laws."""
+    """Systems that were planned under both laws: the seeds that both have, where the larger set found all; first seeds are the same."""
     pairs = [
         (systems[name.removesuffix(COULOMB)], row)
         for name, row in systems.items()
         if name.endswith(COULOMB) and name.removesuffix(COULOMB) in systems
     ]
-    return [[plain["scene"], *(word for row in (coulomb, plain) for word in (share(row["found"], row["seeds"]), seconds(row["first_s"], 0.5)))] for plain, coulomb in pairs]  # fmt: skip
+    rows = []
+    for plain, coulomb in pairs:
+        count = coulomb["seeds"]
+        assert plain["found"] == plain["seeds"] >= count  # so that its times are by seed
+        rows.append(
+            [
+                plain["scene"],
+                share(coulomb["found"], count),
+                seconds(coulomb["first_s"], 0.5),
+                share(count, count),
+                seconds(plain["first_s"][:count], 0.5),
+            ]
+        )
+    return rows
 
 
 def new_rows(systems: dict[str, dict]) -> list[list]:
@@ -68,13 +94,18 @@ def text(result: dict) -> str:
 Written by `./run reproduce first_plans` from what `./run bench plans --record` recorded. {recorded}
 
 The first plan at the step length of the scene, `plan.judges: [h]`, all threads of the machine, at most {limit} a seed, seeds from {result.get("first_seed", MISSING)}, with which no setting was chosen; it holds with other steps and in other worlds by
-chance alone: the page [plans that hold](plans_that_hold.md) has those that do. Shares with Wilson's interval of `95 %`; times of the seeds that found one.
+chance: the page [plans that hold](plans_that_hold.md) has those that do. Shares with Wilson's interval of `95 %`; times of the seeds that found one.
 
-{table(["system", "options", "found", "first plan, p50 [s]", "p95 [s]", "steps, p50", "regrasps, p50", "why seeds failed"], success_rows(systems))}
+{table(["system", "options", "found", "first plan, p50 [s]", "p95 [s]", "steps, p50", "regrasps, p50", "why seeds failed"], success_rows(systems, False))}
+
+Asked for more: `plan.refine=[2, 5]` plans have to hold at h/2 and h/5 too; with `plan.improve_s=5` the plan is improved for five seconds. The first plan's time is still that at h;
+steps and regrasps are those of the plan in the end.
+
+{table(["system", "options", "found", "hold at h/2 and h/5", "first plan at h, p50 [s]", "p95 [s]", "steps, p50", "regrasps, p50", "why seeds failed"], success_rows(systems, True))}
 
 ## Under Coulomb's law
 
-`--set step.friction_law=coulomb` plans with contacts that slide without separating: exact steps and the smoothed ones of the gradients.
+`--set step.friction_law=coulomb` plans with contacts that slide without separating: exact steps and the smoothed ones of the gradients. The first seeds of both, as many as the law was planned with.
 
 {table(["system", "Coulomb's law: found", "first plan, p50 [s]", "associated law: found", "first plan, p50 [s]"], law_rows(systems))}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .experiment import table
 from .holding_feedback import executed_rows, failure_rows, median_words, standing
-from .holding_study import LOST_M, MISSING, NOT_RUN, Study, percentile
+from .holding_study import LOST_M, MISSING, NOT_RUN, Study, percentile, share
 
 KINDS = {"first": "first", "default": "holds"}  # variants that are compared
 EXECUTED = ("open", "one-step", "ten-step", "feedback")
@@ -16,10 +16,31 @@ def kind_rows(study: Study) -> list[list]:
     for name in study.systems():
         for k, (variant, word) in enumerate(KINDS.items()):
             found = len(study.found(name, variant)) if study.rows(name, variant) else NOT_RUN
-            rows.append(
-                [name if k == 0 else "", word, found, *(study.arrival_words(name, variant, plant) for plant in ("mujoco", *EXECUTED))]
-            )
+            arrived = study.arrivals(name, variant, "feedback")[0]
+            of_all = f"{arrived} of {len(study.rows(name, variant))}" if is_known(study, name, variant) else MISSING
+            plants = (study.arrival_words(name, variant, plant) for plant in ("mujoco", *EXECUTED))
+            rows.append([name if k == 0 else "", word, found, *plants, of_all])
     return rows
+
+
+def is_known(study: Study, name: str, variant: str) -> bool:
+    """Whether what becomes of every seed with feedback is known: its plan was executed, or it has none."""
+    rows = study.rows(name, variant)
+    return bool(rows) and study.arrivals(name, variant, "feedback")[1] == len(study.found(name, variant))
+
+
+def of_all_words(study: Study) -> str:
+    """Over the systems of which both kinds are known: how many of all seeds arrive with feedback; where they differ."""
+    both = [name for name in study.systems() if all(is_known(study, name, variant) for variant in KINDS)]
+    if not both:
+        return ""
+    arrived = {variant: [study.arrivals(name, variant, "feedback")[0] for name in both] for variant in KINDS}
+    seeds = {variant: sum(len(study.rows(name, variant)) for name in both) for variant in KINDS}
+    first, holds = (sum(arrived[variant]) for variant in KINDS)
+    apart = {word: [f"{name} ({one} against {other})" for name, one, other in zip(both, arrived["first"], arrived["default"]) if sign * (one - other) > 0]
+             for word, sign in (("more", 1), ("fewer", -1))}  # fmt: skip
+    return f"""Of all seeds of the {len(both)} systems of which both are known, with feedback: {share(first, seeds["first"])} arrive from first plans, {share(holds, seeds["default"])} with
+plans that hold, which are not found for every seed. From first plans {"; ".join(f"{word} arrive of {', '.join(names)}" for word, names in apart.items() if names)}."""
 
 
 def middle_and_most(values: list[float]) -> str:
@@ -93,7 +114,9 @@ def beside_words(study: Study) -> str:
 Asked for after the study and outside its bars (`beside.json`, fixed by a commit before it was run): with the study's program, seeds, plants and tolerances.
 "first": `deft plan --first`, a plan at h; "holds": the study's own. Undisturbed in MuJoCo, then under all disturbances with each controller.
 
-{table(["system", "plans", "found", "undisturbed", *(name.replace("-", " ") for name in EXECUTED)], kind_rows(study))}
+{table(["system", "plans", "found", "undisturbed", *(name.replace("-", " ") for name in EXECUTED), "feedback, of all seeds"], kind_rows(study))}
+
+{of_all_words(study)}
 
 Durations in seconds, median and largest; new plans, likewise; share of the time in which the robot stood, median.
 

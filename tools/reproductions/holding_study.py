@@ -16,6 +16,7 @@ MISSING = "–"
 EARLIER = ("first", "second")  # versions of the study, of which only the main figures are kept
 NOT_RUN, NOT_ASKED, NONE_FOUND = "not run", "not asked", "none found"
 Rows = list[dict]
+FEW = 5  # runs, below which no bar is called met or missed
 LOST_M = 0.2  # an object that ends farther from its place has left the robot
 
 
@@ -50,6 +51,12 @@ def share(good: int, count: int) -> str:
         return MISSING
     low, high = wilson(good, count)
     return f"{good}/{count} ({100 * low:.0f} … {100 * high:.0f} %)"
+
+
+def sign_test(one: int, other: int) -> float:
+    """Probability that as uneven a split of one + other pairs comes about by chance, both sides counted."""
+    count, fewer = one + other, min(one, other)
+    return min(2 * sum(math.comb(count, k) for k in range(fewer + 1)) / 2**count, 1.0) if count else 1.0
 
 
 def percentile(values: list[float], part: float) -> float:
@@ -139,7 +146,7 @@ class Study:
     def machines(self, system: str, variant: str) -> str:
         """The processors that its plans were made on."""
         own = [head for head in self.heads if (head["system"], head["variant"], head["plant"]) == (system, variant, PLANNING)]
-        return "; ".join(sorted({head["machine"]["processor"] for head in own}))
+        return "; ".join(sorted({f"{head['machine']['processor']}, {head['machine']['cores']} cores" for head in own}))
 
     def bar_plants(self) -> list[str]:
         return [name for name, plant in self.settings["plants"].items() if plant.get("bar")]
@@ -155,6 +162,17 @@ def verdict(good: int, count: int, left: int, bar: float) -> str:
     return met(good / count, bar) + ("" if best < bar or worst >= bar else " so far")
 
 
+def part_verdict(known: list[float], part: float, left: int, bar: float) -> str:
+    """Whether a percentile is at most its bar; "so far" where the `left` that were not run could still decide otherwise."""
+    best, worst = (percentile([*known, *[value] * left], part) for value in (-math.inf, math.inf))
+    return met(percentile(known, part), bar, at_least=False) + ("" if best > bar or worst <= bar else " so far")
+
+
 def median_of_all(study: Study, name: str) -> float:
     """p50 of the time to the first plan that holds, over all seeds: one without a plan counts as never."""
-    return percentile([row["first_holding_s"] if study.is_found(row) else math.inf for row in study.rows(name)], 0.5)
+    return percentile(times_of_all(study, name), 0.5)
+
+
+def times_of_all(study: Study, name: str) -> list[float]:
+    """Time to the first plan that holds, of every seed; infinite without one."""
+    return [row["first_holding_s"] if study.is_found(row) else math.inf for row in study.rows(name)]

@@ -9,6 +9,7 @@ from pathlib import Path
 from .experiment import ROOT, baseline, record_words, table
 from .holding_study import MISSING, share, spread
 
+NOTHING = "**Nothing has been recorded yet.**\n"
 PLACE = "(<!-- data: {} -->\n)(.*?)(<!-- end of data -->)"
 
 
@@ -157,7 +158,7 @@ def renewed(name: str) -> tuple[Path, str, str]:
     relative, made = TABLES[name]
     file = ROOT / relative
     before = file.read_text()
-    after, count = re.subn(PLACE.format(name), lambda found: found[1] + made() + found[3], before, flags=re.S)
+    after, count = re.subn(PLACE.format(name), lambda found: found[1] + (made() or NOTHING) + found[3], before, flags=re.S)
     if count != 1:
         raise ValueError(f"{file}: {count} places for data: {name}")
     return file, before, after
@@ -165,10 +166,12 @@ def renewed(name: str) -> tuple[Path, str, str]:
 
 def write_tables() -> list[Path]:
     """Writes all tables anew. @returns the files that changed."""
-    changed = [(file, after) for file, before, after in map(renewed, TABLES) if before != after]
-    for file, after in changed:
-        file.write_text(after)
-    return [file for file, _ in changed]
+    changed = []
+    for file, before, after in map(renewed, TABLES):  # one after the other: a file may have two
+        if before != after:
+            file.write_text(after)
+            changed.append(file)
+    return list(dict.fromkeys(changed))
 
 
 def stale_tables() -> list[str]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 
-from suites.optimize import FOLDER, rose
+from suites.optimize import FOLDER
 
 from .experiment import ROOT, Laboratory, baseline, record_words, table
-from .holding_study import MISSING, Study, met, share, spread
+from .holding_study import MISSING, Study, met, share, sign_test, spread
 from .holding_study import measure as measure_study
 
 NOTHING: dict = {"systems": {}, "sources": [], "settings": json.loads((FOLDER / "settings.json").read_text())}
@@ -55,6 +55,31 @@ def step_of(scene: str) -> float:
     return float(re.search(r"^step: \{h: ([\d.]+)", (ROOT / f"scenes/planning/{scene}.deft.yaml").read_text(), re.M)[1])  # type: ignore[index]
 
 
+def failed_words(rows: list[dict], variants: dict, limit_s: float) -> list[str]:
+    """Of the plans that do not hold afterwards, per variant: how many took all of the time, and how many cost what they did before."""
+    cells = []
+    for name in variants:
+        failed = [row[name] for row in rows if name in row and not in_time(row[name], limit_s)]
+        late = sum(after["time_s"] >= limit_s for after in failed)
+        same = sum(after["cost"] == after["cost_before"] for after in failed)
+        cells.append(f"{len(failed)} failed: {late} at the limit, {same} with no step" if failed else MISSING)
+    return cells
+
+
+def undecided_words(systems: dict[str, list[dict]], limit_s: float) -> str:
+    """Where one of two variants made plans hold that the other did not, and how likely so uneven a split is by chance."""
+    lines = []
+    for scene, rows in systems.items():
+        for other in ("without margins", "one world"):
+            pairs = [tuple(in_time(row[name], limit_s) for name in ("optimized", other)) for row in rows if other in row]
+            ours, theirs = sum(a and not b for a, b in pairs), sum(b and not a for a, b in pairs)
+            if ours + theirs:
+                lines.append(
+                    f"{scene}, {ours} by the settings of the scene alone against {theirs} {other} alone (p = {sign_test(ours, theirs):.2g})"
+                )
+    return f"Seeds that only one of two variants made hold, with the two-sided sign test: {'; '.join(lines)}." if lines else ""
+
+
 def draw(result: dict) -> None:
     """The page has no figure."""
 
@@ -70,7 +95,6 @@ def text(result: dict) -> str:
     searched = [f"{scene} {good} of {count}" for scene, good, count in result["searched"]]
     recorded = f" Recorded {record_words(result['sources'])}" if result["sources"] else " **Nothing has been recorded yet.**"
     without = ", ".join(f"{name}: {own['seeds'] - len(own['rows'])} of {own['seeds']}" for name, own in result["systems"].items())
-    rising = sum(rose(row[name]) for own in systems.values() for row in own for name in variants if name in row)
     return f"""
 # First plans, made to hold
 
@@ -87,9 +111,14 @@ Every run has {settings["threads"]} threads, {settings["at_once"]} at once. Shar
 {table(["system", "first plans that hold", *variants, "time of those that hold", "their duration before", "and after"], rows)}
 
 What was asked: {bar:g} % of {settings["seeds"]["count"]} plans each, in {seconds:g} s; a plan that was made to hold later does not count. The last columns say how long plans last before and after.
-Plans that do not hold and whose cost rose: {rising if systems else MISSING}. Seeds without a first plan, which count in no row: {without or MISSING}.
-Where the share stays below: commands are what is changed, grasps stay those of the plan or their like; a grasp that slips at
-other step lengths is not made to hold by other commands. The search for [plans that hold](plans_that_hold.md) draws others, and
+Seeds without a first plan, which count in no row: {without or MISSING}.
+
+What became of plans that were not made to hold: how many took the {seconds:g} s, and how many ended with the cost that they began with, none of whose steps was accepted:
+
+{table(["system", *variants], [[scene, *failed_words(systems.get(scene, []), variants, seconds)] for scene in settings["systems"]])}
+
+{undecided_words(systems, seconds)}
+Commands are what is changed; grasps stay those of the plan or their like. The search for [plans that hold](plans_that_hold.md) draws others, and
 finds, of its seeds, within its own limit: {", ".join(searched)}.
 
 ## Seeds of the development

@@ -10,6 +10,7 @@ from .holding_feedback import feedback_words
 from .holding_pictures import draw_executed, draw_found, executed, tried
 from .holding_study import (
     EARLIER,
+    FEW,
     LOST_M,
     MISSING,
     NOT_RUN,
@@ -19,9 +20,11 @@ from .holding_study import (
     median_of_all,
     met,
     name_of,
+    part_verdict,
     percentile,
     share,
     spread,
+    times_of_all,
     verdict,
 )
 
@@ -78,14 +81,11 @@ def bar_rows(study: Study) -> list[list]:
         for plant in study.bar_plants():
             good, count = study.arrivals(name, "default", plant)
             left = study.seeds_left(name, plant)
-            row.append(
-                f"{verdict(good, count, left, bars['arrive'])} ({good} of {count})"
-                if count
-                else study.arrival_words(name, "default", plant)
-            )
-        seconds = median_of_all(study, name)
+            said = verdict(good, count, left, bars["arrive"]) if count >= FEW else "too few"
+            row.append(f"{said} ({good} of {count})" if count else study.arrival_words(name, "default", plant))
+        seconds, times = median_of_all(study, name), times_of_all(study, name)
         known = f"{seconds:.3g} s" if math.isfinite(seconds) else "never"
-        rows.append([*row, f"{met(seconds, most, at_least=False)} ({known}; {most:g} s)"])
+        rows.append([*row, f"{part_verdict(times, 0.5, study.seeds_left(name), most)} ({known}; {most:g} s)"])
     return rows
 
 
@@ -93,8 +93,10 @@ def bar_summary(rows: list[list], heads: list[str]) -> str:
     """How many systems meet each bar, of those that say anything about it, and how many of all say nothing."""
     cells = [[row[k] for row in rows if row[k].startswith(("met", "**missed**"))] for k in range(1, len(heads) + 1)]
     silent = [f", {len(rows) - len(own)} without" if len(own) < len(rows) else "" for own in cells]
+    so_far = [sum(cell.startswith("met so far") for cell in own) for own in cells]
     return "; ".join(
-        f"{head}: {sum(cell.startswith('met') for cell in own)} of {len(own)}{none}" for head, own, none in zip(heads, cells, silent)
+        f"{head}: {sum(cell.startswith('met') for cell in own)} of {len(own)}{f' ({early} so far)' if early else ''}{none}"
+        for head, own, early, none in zip(heads, cells, so_far, silent)
     )
 
 
@@ -310,12 +312,12 @@ Found by then; where the last column is well above the one before, more time wou
 
 ## Which judges the plans pass, and where they lead
 
-Judges: of the plans returned that were judged by them, also after the time limit; judging ends at the first that refuses a plan, and a world's plan holds in 8 of 10.
+Judges: of the plans returned that were judged by them, also after the time limit; steps of h/n and of second order are asked together, the drawn worlds only of plans that pass them; a world's plan holds in 8 of 10.
 Plants: of the plans found that were played.
 
 {table(["system", *settings["plan"]["judges"], *plants], judge_rows(study))}
 
-What was asked: {100 * settings["bars"]["arrive"]:g} % of the plans found arrive. "So far": the seeds that were asked for and not run could still decide otherwise. Times: p50 of all seeds, one without a plan counts as never. Met: {bar_summary(asked, bars)}.
+What was asked: {100 * settings["bars"]["arrive"]:g} % of the plans found arrive. "So far": the seeds that were asked for and not run could still decide otherwise; "too few": fewer than {FEW} runs, which say nothing. Times: p50 of all seeds, one without a plan counts as never. Met: {bar_summary(asked, bars)}.
 
 {table(["system", *bars], asked)}
 
@@ -346,7 +348,7 @@ Systems without weight; `tenth` and `undamped`: a tenth of 1/h, and none. Shown,
 
 ## With and without parts of the planner
 
-Seeds are those that all variants of a system have been run with, the first of the study's; compare rows of the same machine. "At h" of `--first`: no other judge is asked.
+Seeds are those that all variants of a system have been run with, the first of the study's. Searches end by the clock: rows of different machines say nothing of the variants. "At h" of `--first`: no other judge is asked.
 
 {table(["system", "variant", "found", *plants, "first plan that holds [s]", "duration [s]", "on"], variant_rows(study))}
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 from suites.sim_to_sim import FOLDER
 
-from .experiment import Laboratory, baseline, new_figure, picture, record_words, save_figure, table
+from .experiment import Laboratory, baseline, claim, new_figure, picture, record_words, save_figure, table
 from .holding_study import LOST_M, MISSING
 
 KEYS = {"position_m": "m", "rotation_rad": "rad"}
@@ -52,16 +52,13 @@ def ordering_words(systems: dict[str, list[dict]]) -> str:
         own = [rows for name, rows in systems.items() if (name in IN_THE_PLANE) == in_plane and can_move(rows, key)]
         return float(np.median([row[key] for rows in own for row in rows]))
 
-    smaller = [middle(True, key) < middle(False, key) for key in KEYS]
-    word = (
-        "As published, errors are"
-        if all(smaller)
-        else "Of one measure errors are"
-        if any(smaller)
-        else "Other than published, errors are not"
-    )
-    medians = [f"{middle(True, key):.2g} {unit} in the plane, {middle(False, key):.2g} {unit} in space" for key, unit in KEYS.items()]
-    return f"{word} smaller in the plane than in space (medians: {'; '.join(medians)})."
+    sentences = []
+    for key, unit in KEYS.items():
+        plane, space = (middle(in_plane, key) for in_plane in (True, False))
+        what = ("positions", "rotations")[key == "rotation_rad"]
+        how = claim("smaller, as published", plane < space) if plane < space else claim("not smaller, other than published", plane >= space)
+        sentences.append(f"errors of {what} are {how} ({plane:.2g} {unit} against {space:.2g} {unit})")
+    return f"In the plane, medians against those in space, {'; '.join(sentences)}."
 
 
 def draw(result: dict) -> None:
