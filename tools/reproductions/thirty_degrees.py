@@ -20,6 +20,7 @@ PLANNED_STEP, STEP_LENGTHS = 0.1, (0.02, 0.01)  # [s]
 DISTURBANCES = ROOT / "scenes" / "planning" / "disturb"  # drawn per seed
 SETTINGS = ROOT / "scenes" / "reproductions" / "thirty_degrees.track.yaml"
 SEEDS = 20
+DRAWN = 5  # seeds in the figure
 LEVEL = 0.05  # of the sign test
 LOST_M = 0.2  # a ball farther from its place has left the hand
 
@@ -121,7 +122,7 @@ def draw_followed(m: Measured) -> None:
     figure, axes = new_figure(len(WORLDS), 2)
     for column, (world, how) in enumerate(WORLDS.items()):
         for controller, color in zip(CONTROLLERS, ("C3", "C1", "C0")):
-            for k, (turn, _) in enumerate(m.followed[world, controller]):
+            for k, (turn, _) in enumerate(m.followed[world, controller][: 1 + DRAWN]):
                 label = f"{controller}, {'as planned' if k == 0 else 'disturbed'}" if k < 2 else None
                 style = {"color": color, "linestyle": "-" if k else "--", "linewidth": 1.0 if k else 1.8, "label": label}
                 held = np.cumsum(turn.distance > LOST_M) == 0  # until it is lost
@@ -229,7 +230,7 @@ Errors are against where the plan ends; a run arrives within {goal} of it.
 {picture("thirty_degrees_feedback")}
 
 Undisturbed: the turn [°], the error at the end [mm, °] and whether it arrives; disturbed: how many seeds arrive, how many lose the ball,
-medians of the errors at the end, and durations as multiples of the plan's.
+medians of the errors at the end, and durations as multiples of the plan's. The figure has the first {DRAWN} of the {SEEDS} seeds.
 
 {table(["world", "", "turn", "off [mm]", "[°]", "arrives", "disturbed", "arrive", "lost", "off", "duration"], facts["followed"])}
 
