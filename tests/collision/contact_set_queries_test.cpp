@@ -79,6 +79,40 @@ TEST(ContactSet, FoundAgainKeepsThePairsThatStay) {
   }
 }
 
+TEST(ContactSet, AnyNearerAgreesWithWhatIsFound) {
+  // Every pair of kinds, near and far, overlapping and apart; few pairs are a list, many come from a tree of boxes.
+  const std::vector<ShapeSpec> kinds{cube(0.06), multibody::SphereSpec{0.03}, multibody::CapsuleSpec{0.02, 0.06},
+                                     multibody::CylinderSpec{0.03, 0.05}, multibody::EllipsoidSpec{{0.02, 0.03, 0.05}}};
+  Random random(23);
+  for (const std::size_t copies : {1, 5}) {
+    std::vector<ShapeSpec> shapes{ground()};
+    for (std::size_t k = 0; k < copies; ++k) shapes.insert(shapes.end(), kinds.begin(), kinds.end());
+    Scene scene(shapes);
+    int nearer = 0;
+    for (int i = 0; i < 400; ++i) {
+      for (std::size_t k = 2; k < scene.X.size(); ++k) {
+        scene.X[k].linear() = random_rotation(random);
+        scene.X[k].translation() = 0.15 * double(copies) * random_direction(random) + Vector3d(0, 0, 0.12);
+      }
+      const double gap = i % 2 == 0 ? 0.01 : 1e-4;
+      const auto all = [](int, int) { return true; };
+      const auto first = [](int a, int b) { return a == 2 || b == 2; };
+      const auto contacts = scene.find(gap);
+      const bool found = std::any_of(contacts.begin(), contacts.end(),
+                                     [&](const ContactPair& c) { return first(c.body_a, c.body_b); });
+      EXPECT_EQ(scene.world.any_nearer(scene.X, gap, all, scene.workspace), !contacts.empty()) << i;
+      EXPECT_EQ(scene.world.any_nearer(scene.X, gap, first, scene.workspace), found) << i;
+      nearer += found;
+    }
+    EXPECT_GT(nearer, 40);
+    EXPECT_LT(nearer, 360);
+  }
+  Scene scene({cube(0.06)});
+  const auto all = [](int, int) { return true; };
+  EXPECT_THROW(scene.world.any_nearer(scene.X, 0, all, scene.workspace), std::invalid_argument);
+  EXPECT_THROW(scene.world.any_nearer(scene.X, std::nan(""), all, scene.workspace), std::invalid_argument);
+}
+
 TEST(ContactSet, ObeysTheFilter) {
   std::vector<unsigned char> allowed(9, 1);
   allowed[1] = allowed[3] = 0;  // geometries 0 and 1 may not touch

@@ -105,6 +105,10 @@ struct CollisionWorld::Impl {
     return {.geometry_a = a, .geometry_b = b, .body_a = info[a].body, .body_b = info[b].body};
   }
 
+  /// Poses all geometries. @returns pairs that may be nearer than the margin, in order, until the next call.
+  std::span<const IndexPair> find_candidates(std::span<const RigidTransform> X_WB, double margin,
+                                             CollisionWorkspace::Impl& w) const;
+
   /// @param stay  per body, as find_contacts_again; empty: all are looked at.
   void find_contacts(std::span<const RigidTransform> X_WB, double margin, std::span<const ContactPair> before,
                      std::span<const char> stay, CollisionWorkspace::Impl& w, std::vector<ContactPair>& contacts) const;
@@ -188,26 +192,38 @@ void CollisionWorld::find_contacts_again(std::span<const RigidTransform> X_WB, d
   impl_->find_contacts(X_WB, margin, before, stay, *workspace.impl_, contacts);
 }
 
-void CollisionWorld::Impl::find_contacts(std::span<const RigidTransform> X_WB, double margin,
-                                         std::span<const ContactPair> before, std::span<const char> stay,
-                                         CollisionWorkspace::Impl& w, std::vector<ContactPair>& contacts) const {
-  contacts.clear();
+bool CollisionWorld::any_nearer(std::span<const RigidTransform> X_WB, double gap,
+                                const std::function<bool(int, int)>& concerns, CollisionWorkspace& workspace) const {
+  if (!(gap > 0)) throw std::invalid_argument(fmt::format("a gap of {} m; it must be positive", gap));
+  CollisionWorkspace::Impl& w = *workspace.impl_;
+  for (const auto& [i, j] : impl_->find_candidates(X_WB, gap, w)) {
+    if (is_far(w.posed[i], w.posed[j], gap) || !concerns(impl_->info[i].body, impl_->info[j].body)) continue;
+    if (is_nearer(w.with_core(i), w.with_core(j), gap, w.narrow)) return true;
+  }
+  return false;
+}
+
+std::span<const IndexPair> CollisionWorld::Impl::find_candidates(std::span<const RigidTransform> X_WB, double margin,
+                                                                 CollisionWorkspace::Impl& w) const {
   check_poses(X_WB);
   if (std::isnan(margin)) throw std::invalid_argument("the contact margin is NaN");
   w.posed.resize(shapes.size());
   ++w.stamp;
   for (std::size_t i = 0; i < w.posed.size(); ++i) set_pose(static_cast<int>(i), X_WB, w.posed[i]);
+  const std::span<const IndexPair> listed = filter.listed();
+  if (filter.is_list()) return listed;
+  w.pairs.assign(listed.begin(), listed.end());
+  w.tree.find_pairs(filter, w.posed, margin, w.pairs);
+  std::sort(w.pairs.begin(), w.pairs.end());
+  return w.pairs;
+}
 
-  // Candidates, in the order of the answer.
-  std::span<const IndexPair> candidates = filter.listed();
-  if (!filter.is_list()) {
-    w.pairs.assign(candidates.begin(), candidates.end());
-    w.tree.find_pairs(filter, w.posed, margin, w.pairs);
-    std::sort(w.pairs.begin(), w.pairs.end());
-    candidates = w.pairs;
-  }
+void CollisionWorld::Impl::find_contacts(std::span<const RigidTransform> X_WB, double margin,
+                                         std::span<const ContactPair> before, std::span<const char> stay,
+                                         CollisionWorkspace::Impl& w, std::vector<ContactPair>& contacts) const {
+  contacts.clear();
   auto kept = before.begin();
-  for (const auto& [i, j] : candidates) {
+  for (const auto& [i, j] : find_candidates(X_WB, margin, w)) {
     if (!stay.empty() && stay[info[i].body] != 0 && stay[info[j].body] != 0) {
       const auto pair_of = [](const ContactPair& contact) { return IndexPair(contact.geometry_a, contact.geometry_b); };
       while (kept != before.end() && pair_of(*kept) < IndexPair(i, j)) ++kept;

@@ -2,6 +2,7 @@
 // Shapes on bodies and what is near what: the interface of the collision family.
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -62,6 +63,12 @@ class CollisionWorld {
   void find_contacts_again(std::span<const RigidTransform> X_WB, double margin, std::span<const ContactPair> before,
                            std::span<const char> stay, CollisionWorkspace& workspace,
                            std::vector<ContactPair>& contacts) const;
+
+  /// Whether geometries of some pair of bodies that `concerns` (body_a, body_b) are nearer than `gap` [m] > 0 at X_WB,
+  /// as find_contacts would say: ends at the first, and how deep bodies overlap is not worked out. @throws
+  /// std::invalid_argument for gap ≤ 0 or not a number, and as find_contacts.
+  bool any_nearer(std::span<const RigidTransform> X_WB, double gap, const std::function<bool(int, int)>& concerns,
+                  CollisionWorkspace& workspace) const;
 
   /// How each of `contacts`, found at the same poses, moves with its two geometries; `motions` is cleared. Costs about
   /// as much as finding them. Contacts of a pair must stand together, as find_contacts leaves them; all of a pair's

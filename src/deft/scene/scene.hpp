@@ -4,6 +4,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <concepts>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -191,7 +192,10 @@ class Scene {
   void update(const Eigen::VectorXd& q, SceneState& state) const;
   /// Contact candidates with a gap below `margin` [m] at the state's q, into state.contacts. Allocates only to grow.
   void find_contacts(double margin, SceneState& state) const;
-  /// The same after a motion in which bodies have hardly moved: pairs of bodies that both `stay` (per body) keep their
+  /// Whether geometries of some pair of bodies that `concerns` (body_a, body_b) are nearer than `gap` [m] > 0 there;
+  /// state.contacts stays.
+  bool any_nearer(double gap, const std::function<bool(int, int)>& concerns, SceneState& state) const;
+  /// Contacts after a motion in which bodies have hardly moved: pairs of bodies that both `stay` (per body) keep their
   /// contacts of `before`, which are those of the same margin, ordered as they were found.
   void find_contacts_again(double margin, std::span<const collision::ContactPair> before, std::span<const char> stay,
                            SceneState& state) const;

@@ -239,4 +239,11 @@ Proximity curved_distance(const PosedShape& a, const PosedShape& b, EndScratch& 
   return polish_apart(a, b, fine.proximity.n, scratch).value_or(fine.proximity);
 }
 
+std::optional<bool> cores_nearer(const PosedShape& a, const PosedShape& b, double gap) {
+  const GjkResult gjk = gjk_distance(a, b, kGuess);
+  if (!gjk.disjoint || gjk.proximity.distance < gap) return true;  // points of both, no nearer than the shapes
+  if (separation_along(a, b, gjk.proximity.n) >= gap) return false;
+  return std::nullopt;
+}
+
 }  // namespace deft::collision

@@ -1,5 +1,7 @@
 #include "deft/collision/distance/narrow_phase.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "deft/collision/distance/closed_forms.hpp"
@@ -54,6 +56,14 @@ Proximity find_proximity(const PosedShape& a, const PosedShape& b, NarrowScratch
   std::swap(p.p_A, p.p_B);
   p.n = -p.n;
   return p;
+}
+
+bool is_nearer(const PosedShape& a, const PosedShape& b, double gap, NarrowScratch& scratch) {
+  const auto [i, j] = std::minmax({static_cast<int>(a.shape->kind), static_cast<int>(b.shape->kind)});
+  if (kTable[i][j] == &curved) {
+    if (const std::optional<bool> known = cores_nearer(a, b, gap + a.shape->radius + b.shape->radius)) return *known;
+  }
+  return find_proximity(a, b, scratch).distance < gap;
 }
 
 }  // namespace deft::collision

@@ -15,4 +15,7 @@ struct NarrowScratch {
 /// must have their world vertices. @throws std::invalid_argument for two half-spaces.
 Proximity find_proximity(const PosedShape& a, const PosedShape& b, NarrowScratch& scratch);
 
+/// Whether find_proximity(a, b).distance < gap, for gap > 0 [m], without the depth of an overlap.
+bool is_nearer(const PosedShape& a, const PosedShape& b, double gap, NarrowScratch& scratch);
+
 }  // namespace deft::collision

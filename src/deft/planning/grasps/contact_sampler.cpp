@@ -205,7 +205,7 @@ std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std:
     }
     if (!reach(touches, moves, q_try, proximity)) continue;
     proximity.place(q_try);
-    if (proximity.smallest_gap(moves, standoff) >= 0.5 * standoff) return Grasp{joint_positions(*scene_, q_try), moves};
+    if (proximity.is_free(moves, 0.5 * standoff)) return Grasp{joint_positions(*scene_, q_try), moves};
   }
   return std::nullopt;
 }

@@ -42,6 +42,10 @@ double Proximity::smallest_gap(const std::vector<char>& moves, double margin) {
   return smallest;
 }
 
+bool Proximity::is_free(const std::vector<char>& moves, double gap) {
+  return !scene_->any_nearer(gap, [&](int body_a, int body_b) { return concerns(moves, body_a, body_b); }, state_);
+}
+
 void Proximity::point_rows(int body, const Eigen::Vector3d& p_W, Eigen::MatrixXd& J) {
   J.setZero(3, scene_->nu());
   const auto columns = scene_->model().columns(body);

@@ -26,6 +26,8 @@ class Proximity {
   /// The smallest gap below `margin` at the placed q among pairs of which one side, but not the other in the same way,
   /// is moved by a command of `moves` (per command); `margin` if there is none [m].
   double smallest_gap(const std::vector<char>& moves, double margin);
+  /// Whether that gap is at least `gap` [m] > 0; faster.
+  bool is_free(const std::vector<char>& moves, double gap);
   /// Gradients of such pairs nearer than `margin` [m] by commands: ∂gap in `normal` [pairs × nu], two directions of
   /// sliding in `slide` [2 pairs × nu]; `gaps` [m] beside them. @returns the number of pairs.
   int rows(const std::vector<char>& moves, double margin, Eigen::MatrixXd& normal, Eigen::MatrixXd& slide,

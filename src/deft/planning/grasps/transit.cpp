@@ -148,7 +148,9 @@ bool Transit::is_free(const Eigen::VectorXd& joints) {
   double needed = margin_;
   for (const auto& [end, margin] : ends_)
     if ((joints - end).cwiseAbs().maxCoeff() < kNearEnd) needed = std::min(needed, margin);
-  return gap_at(joints, needed) >= needed;
+  set_joint_positions(steps_->scene(), joints, q_);
+  proximity_->place(q_);
+  return proximity_->is_free(moves_, needed);
 }
 
 bool Transit::is_free_between(const Eigen::VectorXd& from, const Eigen::VectorXd& to) {
