@@ -62,7 +62,7 @@ def failed_words(rows: list[dict], variants: dict, limit_s: float) -> list[str]:
         failed = [row[name] for row in rows if name in row and not in_time(row[name], limit_s)]
         late = sum(after["time_s"] >= limit_s for after in failed)
         same = sum(after["cost"] == after["cost_before"] for after in failed)
-        cells.append(f"{len(failed)} failed: {late} at the limit, {same} with no step" if failed else MISSING)
+        cells.append(f"{len(failed)} failed: {late} at the limit, {same} unchanged" if failed else MISSING)
     return cells
 
 
@@ -113,7 +113,7 @@ Every run has {settings["threads"]} threads, {settings["at_once"]} at once. Shar
 What was asked: {bar:g} % of {settings["seeds"]["count"]} plans each, in {seconds:g} s; a plan that was made to hold later does not count. The last columns say how long plans last before and after.
 Seeds without a first plan, which count in no row: {without or MISSING}.
 
-What became of plans that were not made to hold: how many took the {seconds:g} s, and how many ended with the cost that they began with, none of whose steps was accepted:
+What became of plans that were not made to hold: how many took the {seconds:g} s, and how many ended as they began, nothing nearer in all worlds found in that time:
 
 {table(["system", *variants], [[scene, *failed_words(systems.get(scene, []), variants, seconds)] for scene in settings["systems"]])}
 
