@@ -21,7 +21,7 @@ DRAKE = {"Drake, SAP": (), "Drake, lagged": ("--approximation", "lagged"),
 STEPS_S = {"MuJoCo": (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
            "MuJoCo, default": (1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
            "MuJoCo, as deft's plant": (1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05),
-           **dict.fromkeys(DRAKE, (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05)),
+           **dict.fromkeys(DRAKE, (5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1)),
            "deft, convex-second-order": (1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1)}  # fmt: skip
 
 
