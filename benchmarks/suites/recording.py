@@ -75,7 +75,12 @@ def source_of(build: Path, command: str) -> dict:
     versions of rivals, date and command."""
     changed = changed_files()
     return {"commit": commit_of(changed=changed), "changed": changed, "machine": machine(), "load": round(os.getloadavg()[0], 2), "compiler": compiler_of(build),
-            "rivals": rival_versions(), "date": time.strftime("%Y-%m-%d"), "command": command}  # fmt: skip
+            "rivals": rival_versions(), "date": time.strftime("%Y-%m-%d"), "command": without_places(command)}  # fmt: skip
+
+
+def without_places(command: str) -> str:
+    """Files of this machine by their names alone."""
+    return " ".join(Path(word).name if word.startswith("/") else word for word in command.split(" "))
 
 
 def check_recordable(source: dict, timed: bool) -> None:

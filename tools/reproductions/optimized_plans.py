@@ -113,7 +113,7 @@ Every run has {settings["threads"]} threads, {settings["at_once"]} at once. Shar
 What was asked: {bar:g} % of {settings["seeds"]["count"]} plans each, in {seconds:g} s; a plan that was made to hold later does not count. The last columns say how long plans last before and after.
 Seeds without a first plan, which count in no row: {without or MISSING}.
 
-What became of plans that were not made to hold: how many took the {seconds:g} s, and how many ended as they began, nothing nearer in all worlds found in that time:
+What became of plans that were not made to hold: how many took the {seconds:g} s, and how many ended as they began:
 
 {table(["system", *variants], [[scene, *failed_words(systems.get(scene, []), variants, seconds)] for scene in settings["systems"]])}
 
