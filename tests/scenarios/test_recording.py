@@ -92,7 +92,7 @@ def test_a_benchmark_that_is_cut_short_has_kept_what_it_found(baselines, tmp_pat
 
 def test_a_source_says_all_that_numbers_depend_on():
     build = ROOT / "build/release"
-    source = recording.source_of(build, "./run bench plants /home/me/robots/arm.urdf --quick")
+    source = recording.source_of(build, "./run bench plants /robots/arm.urdf --quick")
     assert source["command"] == "./run bench plants arm.urdf --quick"  # no place of this machine
     assert source["machine"]["cores"] >= 1 and source["load"] >= 0 and source["compiler"]
     assert source["rivals"]["numpy"]
