@@ -144,7 +144,7 @@ def draw_errors(runs: list[Run], truth: Run, rows: list[dict]) -> None:
             (line,) = axis.plot(
                 [h for h, e in mine if e is not None],
                 [e for _, e in mine if e is not None],
-                "^v<"[k] + ":",
+                "^v<>ph*P"[k] + ":",
                 markersize=4,
                 label=who + ("" if who.startswith("deft") else ", second order"),
             )
