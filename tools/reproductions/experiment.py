@@ -87,6 +87,11 @@ def record_words(heads: list[dict]) -> str:
     return f"{when}, commit{'s' * (len(commits) > 1)} {', '.join(commits)}, on {'; '.join(machines)}."
 
 
+def recorded_words(heads: list[dict]) -> str:
+    """Where and when recorded data come from, as a sentence, or that there are none."""
+    return f"Recorded {record_words(heads)}" if heads else "**Nothing has been recorded yet.**"
+
+
 def new_figure(columns: int, rows: int = 1):
     """Axes in a row or a grid, in the style of the pages; matplotlib is only needed here."""
     import matplotlib

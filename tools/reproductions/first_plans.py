@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .experiment import Laboratory, baseline, record_words, table
+from .experiment import Laboratory, baseline, recorded_words, table
 from .holding_study import MISSING, percentile, share
 
 COULOMB = "-coulomb"
@@ -79,10 +79,6 @@ def new_rows(systems: dict[str, dict]) -> list[list]:
         times = sorted(run["first_solution_s"] for run in known["runs"] if run["first_solution_s"] is not None)
         rows.append([robot, thing, f"`{known['goal']}`", shares[0], seconds(times, 0.5), seconds(times, 1), shares[1]])
     return rows
-
-
-def recorded_words(sources: list[dict]) -> str:
-    return f"Recorded {record_words(sources)}" if sources else "**Nothing has been recorded yet.**"
 
 
 def text(result: dict) -> str:

@@ -7,7 +7,7 @@ import re
 
 from suites.optimize import FOLDER
 
-from .experiment import ROOT, Laboratory, baseline, record_words, table
+from .experiment import ROOT, Laboratory, baseline, recorded_words, table
 from .holding_study import MISSING, Study, met, share, sign_test, spread
 from .holding_study import measure as measure_study
 
@@ -93,7 +93,7 @@ def text(result: dict) -> str:
     before = result["development"]["systems"]
     development = [[scene, *shares_of(before[name]["rows"], settings, False)] for scene, name in DEVELOPMENT.items()]
     searched = [f"{scene} {good} of {count}" for scene, good, count in result["searched"]]
-    recorded = f" Recorded {record_words(result['sources'])}" if result["sources"] else " **Nothing has been recorded yet.**"
+    recorded = f" {recorded_words(result['sources'])}"
     without = ", ".join(f"{name}: {own['seeds'] - len(own['rows'])} of {own['seeds']}" for name, own in result["systems"].items())
     return f"""
 # First plans, made to hold
