@@ -79,7 +79,7 @@ TEST(ContactSet, FoundAgainKeepsThePairsThatStay) {
   }
 }
 
-TEST(ContactSet, AnyNearerAgreesWithWhatIsFound) {
+TEST(ContactSet, WhatConcernsIsAsAmongAll) {
   // Every pair of kinds, near and far, overlapping and apart; few pairs are a list, many come from a tree of boxes.
   const std::vector<ShapeSpec> kinds{cube(0.06), multibody::SphereSpec{0.03}, multibody::CapsuleSpec{0.02, 0.06},
                                      multibody::CylinderSpec{0.03, 0.05}, multibody::EllipsoidSpec{{0.02, 0.03, 0.05}}};
@@ -98,8 +98,16 @@ TEST(ContactSet, AnyNearerAgreesWithWhatIsFound) {
       const auto all = [](int, int) { return true; };
       const auto first = [](int a, int b) { return a == 2 || b == 2; };
       const auto contacts = scene.find(gap);
-      const bool found = std::any_of(contacts.begin(), contacts.end(),
-                                     [&](const ContactPair& c) { return first(c.body_a, c.body_b); });
+      std::vector<ContactPair> of_first, expected;
+      scene.world.find_contacts(scene.X, gap, first, scene.workspace, of_first);
+      std::copy_if(contacts.begin(), contacts.end(), std::back_inserter(expected),
+                   [&](const ContactPair& c) { return first(c.body_a, c.body_b); });
+      ASSERT_EQ(of_first.size(), expected.size()) << i;
+      for (std::size_t k = 0; k < expected.size(); ++k) {
+        EXPECT_EQ(of_first[k].id, expected[k].id);
+        EXPECT_EQ(of_first[k].gap, expected[k].gap);
+      }
+      const bool found = !expected.empty();
       EXPECT_EQ(scene.world.any_nearer(scene.X, gap, all, scene.workspace), !contacts.empty()) << i;
       EXPECT_EQ(scene.world.any_nearer(scene.X, gap, first, scene.workspace), found) << i;
       nearer += found;

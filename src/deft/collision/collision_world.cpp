@@ -109,9 +109,9 @@ struct CollisionWorld::Impl {
   std::span<const IndexPair> find_candidates(std::span<const RigidTransform> X_WB, double margin,
                                              CollisionWorkspace::Impl& w) const;
 
-  /// @param stay  per body, as find_contacts_again; empty: all are looked at.
-  void find_contacts(std::span<const RigidTransform> X_WB, double margin, std::span<const ContactPair> before,
-                     std::span<const char> stay, CollisionWorkspace::Impl& w, std::vector<ContactPair>& contacts) const;
+  /// Contacts of the pair i < j of `w.posed`, nearer than the margin, behind those that are known.
+  void append_contacts(int i, int j, double margin, CollisionWorkspace::Impl& w,
+                       std::vector<ContactPair>& contacts) const;
 };
 
 struct CollisionWorkspace::Impl {
@@ -180,7 +180,20 @@ CollisionWorkspace CollisionWorld::make_workspace() const {
 
 void CollisionWorld::find_contacts(std::span<const RigidTransform> X_WB, double margin, CollisionWorkspace& workspace,
                                    std::vector<ContactPair>& contacts) const {
-  impl_->find_contacts(X_WB, margin, {}, {}, *workspace.impl_, contacts);
+  contacts.clear();
+  for (const auto& [i, j] : impl_->find_candidates(X_WB, margin, *workspace.impl_))
+    impl_->append_contacts(i, j, margin, *workspace.impl_, contacts);
+}
+
+void CollisionWorld::find_contacts(std::span<const RigidTransform> X_WB, double margin,
+                                   const std::function<bool(int, int)>& concerns, CollisionWorkspace& workspace,
+                                   std::vector<ContactPair>& contacts) const {
+  contacts.clear();
+  CollisionWorkspace::Impl& w = *workspace.impl_;
+  for (const auto& [i, j] : impl_->find_candidates(X_WB, margin, w)) {
+    if (!is_far(w.posed[i], w.posed[j], margin) && concerns(impl_->info[i].body, impl_->info[j].body))
+      impl_->append_contacts(i, j, margin, w, contacts);
+  }
 }
 
 void CollisionWorld::find_contacts_again(std::span<const RigidTransform> X_WB, double margin,
@@ -189,7 +202,17 @@ void CollisionWorld::find_contacts_again(std::span<const RigidTransform> X_WB, d
   if (static_cast<int>(stay.size()) < impl_->bodies)
     throw std::invalid_argument(
         fmt::format("`stay` has {} entries, the geometries' bodies need {}", stay.size(), impl_->bodies));
-  impl_->find_contacts(X_WB, margin, before, stay, *workspace.impl_, contacts);
+  contacts.clear();
+  const auto pair_of = [](const ContactPair& contact) { return IndexPair(contact.geometry_a, contact.geometry_b); };
+  auto kept = before.begin();
+  for (const auto& [i, j] : impl_->find_candidates(X_WB, margin, *workspace.impl_)) {
+    if (stay[impl_->info[i].body] == 0 || stay[impl_->info[j].body] == 0) {
+      impl_->append_contacts(i, j, margin, *workspace.impl_, contacts);
+      continue;
+    }
+    while (kept != before.end() && pair_of(*kept) < IndexPair(i, j)) ++kept;
+    for (; kept != before.end() && pair_of(*kept) == IndexPair(i, j); ++kept) contacts.push_back(*kept);
+  }
 }
 
 bool CollisionWorld::any_nearer(std::span<const RigidTransform> X_WB, double gap,
@@ -218,37 +241,26 @@ std::span<const IndexPair> CollisionWorld::Impl::find_candidates(std::span<const
   return w.pairs;
 }
 
-void CollisionWorld::Impl::find_contacts(std::span<const RigidTransform> X_WB, double margin,
-                                         std::span<const ContactPair> before, std::span<const char> stay,
-                                         CollisionWorkspace::Impl& w, std::vector<ContactPair>& contacts) const {
-  contacts.clear();
-  auto kept = before.begin();
-  for (const auto& [i, j] : find_candidates(X_WB, margin, w)) {
-    if (!stay.empty() && stay[info[i].body] != 0 && stay[info[j].body] != 0) {
-      const auto pair_of = [](const ContactPair& contact) { return IndexPair(contact.geometry_a, contact.geometry_b); };
-      while (kept != before.end() && pair_of(*kept) < IndexPair(i, j)) ++kept;
-      for (; kept != before.end() && pair_of(*kept) == IndexPair(i, j); ++kept) contacts.push_back(*kept);
-      continue;
-    }
-    if (is_far(w.posed[i], w.posed[j], margin)) continue;
-    // The half-space, if any, is B for the pair functions.
-    const bool is_swapped = w.posed[i].shape->kind == Kind::kHalfSpace;
-    const PosedShape &a = w.with_core(is_swapped ? j : i), &b = w.with_core(is_swapped ? i : j);
-    const Proximity proximity = find_proximity(a, b, w.narrow);
-    if (!(proximity.distance < margin)) continue;
-    find_patch(a, b, proximity, margin, w.patch);
-    assign_weights(w.patch.points, margin);
-    for (const auto& point : w.patch.points) {
-      ContactPair contact = make_contact(i, j);
-      contact.gap = point.gap;
-      contact.nhat_BA_W = is_swapped ? Vector3d(-point.n) : point.n;
-      contact.p_WA = is_swapped ? point.p_B : point.p_A;
-      contact.p_WB = is_swapped ? point.p_A : point.p_B;
-      contact.id =
-          make_id(i, j, is_swapped ? point.feature_b : point.feature_a, is_swapped ? point.feature_a : point.feature_b);
-      contact.weight = point.area;
-      contacts.push_back(contact);
-    }
+void CollisionWorld::Impl::append_contacts(int i, int j, double margin, CollisionWorkspace::Impl& w,
+                                           std::vector<ContactPair>& contacts) const {
+  if (is_far(w.posed[i], w.posed[j], margin)) return;
+  // The half-space, if any, is B for the pair functions.
+  const bool is_swapped = w.posed[i].shape->kind == Kind::kHalfSpace;
+  const PosedShape &a = w.with_core(is_swapped ? j : i), &b = w.with_core(is_swapped ? i : j);
+  const Proximity proximity = find_proximity(a, b, w.narrow);
+  if (!(proximity.distance < margin)) return;
+  find_patch(a, b, proximity, margin, w.patch);
+  assign_weights(w.patch.points, margin);
+  for (const auto& point : w.patch.points) {
+    ContactPair contact = make_contact(i, j);
+    contact.gap = point.gap;
+    contact.nhat_BA_W = is_swapped ? Vector3d(-point.n) : point.n;
+    contact.p_WA = is_swapped ? point.p_B : point.p_A;
+    contact.p_WB = is_swapped ? point.p_A : point.p_B;
+    contact.id =
+        make_id(i, j, is_swapped ? point.feature_b : point.feature_a, is_swapped ? point.feature_a : point.feature_b);
+    contact.weight = point.area;
+    contacts.push_back(contact);
   }
 }
 

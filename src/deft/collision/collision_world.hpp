@@ -56,6 +56,10 @@ class CollisionWorld {
   void find_contacts(std::span<const RigidTransform> X_WB, double margin, CollisionWorkspace& workspace,
                      std::vector<ContactPair>& contacts) const;
 
+  /// Of these contacts those of pairs of bodies that `concerns` (body_a, body_b); the others cost nothing.
+  void find_contacts(std::span<const RigidTransform> X_WB, double margin, const std::function<bool(int, int)>& concerns,
+                     CollisionWorkspace& workspace, std::vector<ContactPair>& contacts) const;
+
   /// The same after a motion in which some bodies have hardly moved: where both bodies of a pair stay, its contacts are
   /// those of `before` as they were, and nothing is computed. @param before  found with the same margin, in the order
   /// of find_contacts; must not be `contacts`. @param stay  per body, as many as the geometries' bodies.

@@ -330,6 +330,10 @@ void Scene::find_contacts(double margin, SceneState& state) const {
   collision_world().find_contacts(state.kinematics.X_WB, margin, state.collision, state.contacts);
 }
 
+void Scene::find_contacts(double margin, const std::function<bool(int, int)>& concerns, SceneState& state) const {
+  collision_world().find_contacts(state.kinematics.X_WB, margin, concerns, state.collision, state.contacts);
+}
+
 bool Scene::any_nearer(double gap, const std::function<bool(int, int)>& concerns, SceneState& state) const {
   return collision_world().any_nearer(state.kinematics.X_WB, gap, concerns, state.collision);
 }

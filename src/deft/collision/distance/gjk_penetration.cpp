@@ -6,10 +6,11 @@
 namespace deft::collision {
 namespace {
 
-constexpr int kMaxVertices = 128;
-constexpr int kMaxFaces = 4 * kMaxVertices;
-constexpr double kConverged = 1e-5;  // of the sizes: between s(n) and its bound
-constexpr double kGlobal = 1e-4;     // what still counts as near the optimum when no face is left
+constexpr int kMaxVertices = 256;
+constexpr int kMaxFaces = 2 * kMaxVertices;  // of a closed polytope of triangles: 2 vertices − 4
+constexpr double kConverged = 1e-5;          // of the sizes: between s(n) and its bound
+constexpr double kGlobal = 1e-4;             // what still counts as near the optimum when no face is left
+constexpr double kSlack = 1e-12;             // of the sizes: a face sees only what is farther than this over its plane
 
 struct Face {
   std::array<int, 3> v;
@@ -19,10 +20,13 @@ struct Face {
 
 /// A growing convex polytope around the origin.
 struct Hull {
+  using Edge = std::array<int, 2>;
+
   std::array<Vector3d, kMaxVertices> vertices;
   std::array<Face, kMaxFaces> faces;
-  std::array<std::array<int, 2>, kMaxFaces> horizon;
+  std::array<Edge, kMaxFaces> horizon;
   int vertex_count = 0, face_count = 0;
+  double slack = 0;  // [m]
 
   bool add_face(int i, int j, int k) {
     if (face_count == kMaxFaces) return false;
@@ -35,18 +39,31 @@ struct Hull {
     return true;
   }
 
-  /// Replaces the faces that see w by a fan from w to their outline.
+  /// Whether the first `count` edges of the horizon are one closed line. Sorts them along it.
+  bool is_horizon_closed(int count) {
+    for (int k = 1; k < count; ++k) {
+      const auto next = std::find_if(horizon.begin() + k, horizon.begin() + count,
+                                     [&](const Edge& edge) { return edge[0] == horizon[k - 1][1]; });
+      if (next == horizon.begin() + count) return false;
+      std::swap(horizon[k], *next);
+    }
+    return count > 2 && horizon[count - 1][1] == horizon[0][0];
+  }
+
+  /// Replaces the faces that see w by a fan from w to their outline. @returns false without room for it, or if
+  /// rounding has torn the outline.
   bool grow(const Vector3d& w) {
     if (vertex_count == kMaxVertices) return false;
     int edges = 0;
     for (int f = 0; f < face_count;) {
-      if (faces[f].normal.dot(w) <= faces[f].height) {
+      // What lies in a face's plane does so to rounding: without the slack, faces at random would go.
+      if (faces[f].normal.dot(w) <= faces[f].height + slack) {
         ++f;
         continue;
       }
       for (int k = 0; k < 3; ++k) {
         // An edge of two removed faces is inside the outline: it is met twice, in opposite senses.
-        const std::array<int, 2> edge = {faces[f].v[k], faces[f].v[(k + 1) % 3]}, twin = {edge[1], edge[0]};
+        const Edge edge = {faces[f].v[k], faces[f].v[(k + 1) % 3]}, twin = {edge[1], edge[0]};
         const auto met = std::find(horizon.begin(), horizon.begin() + edges, twin);
         if (met != horizon.begin() + edges) {
           *met = horizon[--edges];
@@ -58,11 +75,12 @@ struct Hull {
       }
       faces[f] = faces[--face_count];
     }
+    if (!is_horizon_closed(edges)) return false;
     vertices[vertex_count++] = w;
     for (int e = 0; e < edges; ++e) {
       if (!add_face(horizon[e][0], horizon[e][1], vertex_count - 1)) return false;
     }
-    return face_count > 0;
+    return true;
   }
 };
 
@@ -104,7 +122,9 @@ bool complete_simplex(const PosedShape& a, const PosedShape& b, int corners, std
 
 std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const PosedShape& b, const GjkResult& gjk) {
   if (gjk.disjoint || gjk.corners == 0) return std::nullopt;
+  const double size = a.shape->bounding_radius + b.shape->bounding_radius;
   Hull hull;
+  hull.slack = kSlack * size;
   hull.vertex_count = 4;
   std::copy(gjk.simplex.begin(), gjk.simplex.begin() + gjk.corners, hull.vertices.begin());
   if (!complete_simplex(a, b, gjk.corners, hull.vertices)) return std::nullopt;
@@ -116,7 +136,6 @@ std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const Pos
   for (const auto& f : kFaces) {
     if (!hull.add_face(f[0], f[1], f[2])) return std::nullopt;
   }
-  const double size = a.shape->bounding_radius + b.shape->bounding_radius;
   while (true) {
     const auto nearest = std::min_element(hull.faces.begin(), hull.faces.begin() + hull.face_count,
                                           [](const Face& p, const Face& q) { return p.height < q.height; });

@@ -33,12 +33,14 @@ const std::vector<collision::ContactPair>& Proximity::contacts(double margin) {
   return state_.contacts;
 }
 
+const std::vector<collision::ContactPair>& Proximity::contacts_of(const std::vector<char>& moves, double margin) {
+  scene_->find_contacts(margin, [&](int body_a, int body_b) { return concerns(moves, body_a, body_b); }, state_);
+  return state_.contacts;
+}
+
 double Proximity::smallest_gap(const std::vector<char>& moves, double margin) {
-  scene_->find_contacts(margin, state_);
   double smallest = margin;
-  for (const collision::ContactPair& pair : state_.contacts) {
-    if (concerns(moves, pair.body_a, pair.body_b)) smallest = std::min(smallest, pair.gap);
-  }
+  for (const collision::ContactPair& pair : contacts_of(moves, margin)) smallest = std::min(smallest, pair.gap);
   return smallest;
 }
 
@@ -61,14 +63,12 @@ void Proximity::point_rows(int body, const Eigen::Vector3d& p_W, Eigen::MatrixXd
 
 int Proximity::touch_rows(const std::vector<char>& moves, const std::vector<int>& surfaces, double margin,
                           Eigen::MatrixXd& normal, Eigen::VectorXd& gaps) {
-  scene_->find_contacts(margin, state_);
   const auto is_surface = [&](int geometry) {
     return std::find(surfaces.begin(), surfaces.end(), geometry) != surfaces.end();
   };
   touches_.clear();
-  for (const collision::ContactPair& pair : state_.contacts) {
-    if (is_surface(pair.geometry_a) == is_surface(pair.geometry_b) || !concerns(moves, pair.body_a, pair.body_b))
-      continue;
+  for (const collision::ContactPair& pair : contacts_of(moves, margin)) {
+    if (is_surface(pair.geometry_a) == is_surface(pair.geometry_b)) continue;
     const int link = is_surface(pair.geometry_a) ? pair.geometry_b : pair.geometry_a;
     const auto known = std::find_if(touches_.begin(), touches_.end(), [&](const auto& t) { return t.first == link; });
     if (known == touches_.end())
@@ -93,32 +93,28 @@ int Proximity::touch_rows(const std::vector<char>& moves, const std::vector<int>
 
 int Proximity::rows(const std::vector<char>& moves, double margin, Eigen::MatrixXd& normal, Eigen::MatrixXd& slide,
                     Eigen::VectorXd& gaps) {
-  scene_->find_contacts(margin, state_);
-  const auto found = static_cast<Eigen::Index>(state_.contacts.size());
-  normal.resize(found, scene_->nu());
-  slide.resize(2 * found, scene_->nu());
-  gaps.resize(found);
-  int count = 0;
-  for (const collision::ContactPair& pair : state_.contacts) {
-    if (!concerns(moves, pair.body_a, pair.body_b)) continue;
+  const std::vector<collision::ContactPair>& contacts = contacts_of(moves, margin);
+  const auto count = static_cast<Eigen::Index>(contacts.size());
+  normal.resize(count, scene_->nu());
+  slide.resize(2 * count, scene_->nu());
+  gaps.resize(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const collision::ContactPair& pair = contacts[i];
     point_rows(pair.body_a, pair.p_WA, J_a_);
     point_rows(pair.body_b, pair.p_WB, J_b_);
     J_a_ -= J_b_;
     const Eigen::Vector3d n = pair.nhat_BA_W, t = n.unitOrthogonal();
-    normal.row(count) = n.transpose() * J_a_;
-    slide.row(2 * count) = t.transpose() * J_a_;
-    slide.row(2 * count + 1) = n.cross(t).transpose() * J_a_;
-    gaps(count++) = pair.gap;
+    normal.row(i) = n.transpose() * J_a_;
+    slide.row(2 * i) = t.transpose() * J_a_;
+    slide.row(2 * i + 1) = n.cross(t).transpose() * J_a_;
+    gaps(i) = pair.gap;
   }
   for (int u = 0; u < scene_->nu(); ++u) {
     if (moves[u]) continue;
     normal.col(u).setZero();
     slide.col(u).setZero();
   }
-  normal.conservativeResize(count, Eigen::NoChange);
-  slide.conservativeResize(2 * count, Eigen::NoChange);
-  gaps.conservativeResize(count);
-  return count;
+  return static_cast<int>(count);
 }
 
 }  // namespace deft::planning

@@ -42,6 +42,8 @@ class Proximity {
  private:
   /// Whether commands of `moves` change the pair's gap: they move one of its bodies, or both differently.
   bool concerns(const std::vector<char>& moves, int body_a, int body_b) const;
+  /// Contacts of such pairs with a gap below `margin` [m], until the next search.
+  const std::vector<collision::ContactPair>& contacts_of(const std::vector<char>& moves, double margin);
 
   const scene::Scene* scene_;
   scene::SceneState state_;
