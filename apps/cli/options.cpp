@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
+#include <vector>
 
 #include "deft/core/log.hpp"
 #include "deft/core/resources.hpp"
@@ -70,9 +73,18 @@ io::SceneFileOptions scene_file_options(const SceneOptions& options) {
 }
 
 scene::Scene load(const SceneOptions& options, const OutputOptions& output, Diagnostics& diagnostics) {
-  scene::Scene scene = io::load_scene(options.scene, scene_file_options(options), diagnostics);
-  print(diagnostics.all(), output);
-  return scene;
+  try {
+    scene::Scene scene = io::load_scene(options.scene, scene_file_options(options), diagnostics);
+    print(diagnostics.all(), output);
+    return scene;
+  } catch (const InputError& error) {
+    std::vector<Diagnostic> warnings, errors;
+    std::partition_copy(error.diagnostics().begin(), error.diagnostics().end(), std::back_inserter(warnings),
+                        std::back_inserter(errors),
+                        [](const Diagnostic& d) { return d.severity == Severity::kWarning; });
+    print(warnings, output);
+    throw InputError(errors);
+  }
 }
 
 void print(std::span<const Diagnostic> diagnostics, const OutputOptions& output) {

@@ -57,15 +57,16 @@ TEST(Diagnostics, GathersTheWarningsOfAKindByFile) {
 
 TEST(Diagnostics, ThrowsEverythingAtOnceIfAnythingIsAnError) {
   Diagnostics diagnostics;
-  diagnostics.warning({"f", 1, 0}, "odd");
+  diagnostics.warning({"f", 1, 0}, "odd", "odd lines");
   EXPECT_NO_THROW(diagnostics.throw_if_errors());
   diagnostics.error({"f", 2, 4}, "bad");
+  diagnostics.warning({"f", 3, 0}, "odd too", "odd lines");
   try {
     diagnostics.throw_if_errors();
     FAIL() << "nothing was thrown";
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "f:1: warning: odd\nf:2:4: error: bad");
-    EXPECT_EQ(error.diagnostics().size(), 2u);
+    EXPECT_STREQ(error.what(), "f:1: warning: 2 odd lines (this is the first; -v lists them)\nf:2:4: error: bad");
+    EXPECT_EQ(error.diagnostics().size(), 3u);
   }
 }
 

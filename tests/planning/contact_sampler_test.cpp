@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -81,6 +83,53 @@ TEST(FingerShare, IsHowOftenOneFingerIsChosen) {
     // Each of the two fingers as often as the other.
     EXPECT_NEAR(static_cast<double>(first) / kDraws, share / 2, 0.05);
   }
+}
+
+/// A ball on a shelf that a joint lifts, and a finger on the shelf.
+scene::Scene ball_on_shelf() {
+  const std::string folder = ::testing::TempDir();
+  std::ofstream(folder + "shelf.xml") << R"(<mujoco model="shelf"><worldbody><body name="shelf">
+    <joint name="lift" type="slide" axis="0 0 1" range="-0.1 0.1"/><geom type="box" size="0.2 0.1 0.01" mass="1"/>
+    <body name="finger" pos="-0.15 0 0.2"><joint name="hinge" axis="0 1 0" range="-114 114"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.15" size="0.01" mass="0.1"/></body>
+  </body></worldbody></mujoco>)";
+  const std::string file = folder + "shelf.deft.yaml";
+  std::ofstream(file) << R"(deft: 1
+directives: [{add_model: {name: shelf, file: shelf.xml}}]
+bodies: {ball: {shape: {sphere: {radius: 0.04}}, mass: 0.1, joint: free}}
+robots: [{name: shelf, stiffness: [100, 10]}]
+step: {h: 0.1}
+configurations: {start: {shelf: {lift: 0, hinge: 0}, ball: {position: [-0.06, 0, 0.05]}}}
+initial: start
+goals: {there: {ball: {position: [0.06, 0, 0.05]}}}
+)";
+  Diagnostics diagnostics;
+  return io::load_scene(file, {}, diagnostics);
+}
+
+TEST(ContactSampler, LeavesLinksThatCarryTheObjectWhereTheyAreEveryOtherTime) {
+  const test::SearchBench bench(ball_on_shelf());
+  const ContactSampler sampler(bench.scene, bench.hand);
+  Proximity proximity(bench.scene);
+  const VectorXd q = bench.scene.initial_configuration();
+  int staying = 0;
+  for (std::uint64_t k = 0; k < 20; ++k) {
+    RandomStream draw(4, k);
+    const auto grasp = sampler.sample_released(q, bench.hand.all_fingers(), draw, proximity);
+    if (!grasp || grasp->moves == std::vector<char>{1, 1}) continue;
+    ++staying;
+    EXPECT_EQ(grasp->moves, (std::vector<char>{0, 1}));
+    EXPECT_EQ(grasp->joints(0), 0);
+    EXPECT_LT(grasp->joints(1), -0.1);
+  }
+  EXPECT_GE(staying, 5);
+  // Off the shelf, nothing carries it.
+  VectorXd q_above = q;
+  set_joint_positions(bench.scene, Eigen::Vector2d(-0.05, 0), q_above);
+  proximity.place(q_above);
+  EXPECT_EQ(proximity.without_carriers({1, 1}, bench.hand.surfaces, 1e-4), (std::vector<char>{1, 1}));
+  proximity.place(q);
+  EXPECT_EQ(proximity.without_carriers({1, 1}, bench.hand.surfaces, 1e-4), (std::vector<char>{0, 1}));
 }
 
 /// How many fingers the transits of a small tree move: the fewest, the most, and how many transits there are.

@@ -49,9 +49,13 @@ int unlikeness(std::string_view name, std::string_view candidate) {
   return contained ? std::min(distance, 2) : distance;
 }
 
+/// A line each, warnings of one kind as one, errors where the eye ends.
 std::string joined(std::span<const Diagnostic> diagnostics) {
+  std::vector<Diagnostic> lines = gathered(diagnostics);
+  std::stable_partition(lines.begin(), lines.end(),
+                        [](const Diagnostic& line) { return line.severity == Severity::kWarning; });
   std::string text;
-  for (const Diagnostic& diagnostic : diagnostics) {
+  for (const Diagnostic& diagnostic : lines) {
     if (!text.empty()) text += '\n';
     text += to_string(diagnostic);
   }

@@ -57,10 +57,11 @@ class Diagnostics {
   int errors_ = 0;
 };
 
-/// Bad input: one message that lists every diagnostic. The command line turns it into exit code 2.
+/// Bad input: one message of what was found, warnings gathered and before the errors. The command line turns it into
+/// exit code 2.
 class InputError : public std::runtime_error {
  public:
-  /// Keeps a copy of the diagnostics; what() has one line for each.
+  /// Keeps a copy of the diagnostics; what() has a line for each but for those gathered.
   explicit InputError(std::span<const Diagnostic> diagnostics);
   /// A single error.
   InputError(const SourceLocation& where, std::string message);

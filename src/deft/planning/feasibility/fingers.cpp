@@ -46,8 +46,7 @@ std::vector<std::vector<int>> commands_of_geometries(const scene::Scene& scene) 
 }
 
 /// The fingers: sets of commands that move a geometry and are in no larger one.
-std::vector<Finger> find_fingers(const scene::Scene& scene) {
-  const std::vector<std::vector<int>> movers = commands_of_geometries(scene);
+std::vector<Finger> find_fingers(const std::vector<std::vector<int>>& movers) {
   const auto contains = [](const std::vector<int>& a, const std::vector<int>& b) {
     return std::includes(a.begin(), a.end(), b.begin(), b.end());
   };
@@ -122,7 +121,8 @@ void require_within_limits(const scene::Scene& scene, const Hand& hand) {
 }  // namespace
 
 Hand::Hand(const scene::Scene& scene, const Goal& goal) {
-  fingers = find_fingers(scene);
+  movers = commands_of_geometries(scene);
+  fingers = find_fingers(movers);
   if (fingers.empty())
     throw InputError({scene.spec().file, 0, 0}, "planning needs a robot whose joints move a collision geometry");
   Surfaces found = find_surfaces(scene, goal);

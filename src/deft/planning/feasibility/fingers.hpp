@@ -18,13 +18,14 @@ struct Finger {
 
 /// What a scene offers to a planner, once per scene; immutable.
 struct Hand {
-  std::vector<Finger> fingers;   // one per chain, in the order of the geometries; they may share joints
-  std::vector<int> surfaces;     // geometries of the objects that the goal names
-  std::vector<double> share;     // of the area of `surfaces` up to and including this one, ascending to 1
-  Eigen::VectorXd lower, upper;  // of the joint targets, size nu [rad, m]
-  Eigen::VectorXd home;          // joint positions at the start of the scene, size nu, within the limits
-  Eigen::VectorXd stiffness;     // of the springs between joints and targets, size nu [N/m, N·m/rad]
-  double weight_N = 0;           // of the objects that the goal names, as far as gravity moves them along slides
+  std::vector<Finger> fingers;           // one per chain, in the order of the geometries; they may share joints
+  std::vector<std::vector<int>> movers;  // per geometry: commands that move it, ascending
+  std::vector<int> surfaces;             // geometries of the objects that the goal names
+  std::vector<double> share;             // of the area of `surfaces` up to and including this one, ascending to 1
+  Eigen::VectorXd lower, upper;          // of the joint targets, size nu [rad, m]
+  Eigen::VectorXd home;                  // joint positions at the start of the scene, size nu, within the limits
+  Eigen::VectorXd stiffness;             // of the springs between joints and targets, size nu [N/m, N·m/rad]
+  double weight_N = 0;  // of the objects that the goal names, as far as gravity moves them along slides
 
   /// @throws InputError if no joint of a robot moves a geometry, if no object of the goal has a surface to touch, or if
   /// a joint of a robot starts outside its limits, where no command could hold it.

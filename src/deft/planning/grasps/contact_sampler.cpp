@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 #include "deft/core/index.hpp"
@@ -12,8 +13,7 @@ namespace deft::planning {
 namespace {
 
 constexpr int kIterations = 30, kGuided = 20;  // of which the first also draw the touching points together
-constexpr int kHopeful = 25;                   // iteration from which on
-constexpr double kHopeless = 20;               // [standoff] is too far from the gap: one in 250 of these would arrive
+constexpr double kHopeless = 20;               // [standoff], gap after that at which a link does not reach
 constexpr double kGuide = 0.3;                 // weight of that beside the gap
 constexpr double kDamping = 1e-4;              // [m²], of the Gauss–Newton step
 constexpr double kLastDamping = 1e-8;          // [m²], once only the gaps remain
@@ -22,6 +22,8 @@ constexpr int kMostDraws = 200;                // of a point that faces the plan
 constexpr int kPoints = 3;                     // drawn per touch, of which the nearest to the link is taken
 constexpr int kOpposite = 30;                  // drawn for the second finger of a pinch
 constexpr double kLongest = 0.3;               // [rad, m], joint change per iteration
+constexpr double kCarries = 0.1;               // [standoff], gap at which an object lies on a link
+constexpr double kCarryShare = 0.5;            // of grasps after which these links stay
 constexpr double kTipShare = 0.5;              // of touches by the outermost geometry of a finger
 constexpr double kFlat = 0.5;  // faces whose normal has more along the plane's normal cannot be touched in it
 
@@ -61,14 +63,22 @@ ContactSampler::Touch ContactSampler::draw_point(int geometry, const Proximity& 
   return touch;
 }
 
-int ContactSampler::draw_link(const Finger& finger, RandomStream& draw) const {
-  const auto last = static_cast<int>(finger.geometries.size());
-  return finger.geometries[draw.chance(kTipShare) ? 0 : draw.index(last)];
+int ContactSampler::moved_links(const Finger& finger, const std::vector<char>& moves) const {
+  const auto moved = [&](int geometry) {
+    const std::vector<int>& movers = hand_->movers[geometry];
+    return std::any_of(movers.begin(), movers.end(), [&](int u) { return moves[u] != 0; });
+  };
+  const auto end = std::find_if_not(finger.geometries.begin(), finger.geometries.end(), moved);
+  return static_cast<int>(end - finger.geometries.begin());
 }
 
-ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Proximity& proximity,
-                                                 RandomStream& draw) const {
-  const int link = draw_link(finger, draw);
+int ContactSampler::draw_link(const Finger& finger, const std::vector<char>& moves, RandomStream& draw) const {
+  return finger.geometries[draw.chance(kTipShare) ? 0 : draw.index(moved_links(finger, moves))];
+}
+
+ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const std::vector<char>& moves,
+                                                 const Proximity& proximity, RandomStream& draw) const {
+  const int link = draw_link(finger, moves, draw);
   // Of a few points the nearest: far sides are mostly out of reach.
   const auto& world = scene_->collision_world();
   const RigidTransform& X_WL = proximity.state().X_WB()[world.geometries()[link].body];
@@ -85,12 +95,13 @@ ContactSampler::Touch ContactSampler::draw_touch(const Finger& finger, const Pro
 }
 
 std::vector<ContactSampler::Touch> ContactSampler::draw_pinch(const std::vector<int>& fingers,
+                                                              const std::vector<char>& moves,
                                                               const Proximity& proximity, RandomStream& draw) const {
   const auto count = static_cast<int>(fingers.size());
   const int first = draw.index(count), other = draw.index(count - 1), second = other + (other >= first);
   const auto finger = [&](int k) -> const Finger& { return hand_->fingers[fingers[k]]; };
-  const Touch a = draw_touch(finger(first), proximity, draw);
-  const int link = draw_link(finger(second), draw);
+  const Touch a = draw_touch(finger(first), moves, proximity, draw);
+  const int link = draw_link(finger(second), moves, draw);
   const auto& geometries = scene_->collision_world().geometries();
   Touch b;
   double best = -std::numeric_limits<double>::infinity();
@@ -139,7 +150,7 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
     const Eigen::Index per_touch = guided ? 4 : 1;
     J.resize(per_touch * n + others, nu);
     r.resize(per_touch * n + others);
-    double worst = 0;
+    double worst = 0, furthest = 0;
     for (Eigen::Index i = 0; i < n; ++i) {
       const Touch& touch = touches[i];
       const collision::ContactPair pair =
@@ -149,6 +160,7 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
       r(per_touch * i) = standoff - pair.gap;
       J.row(per_touch * i) = n_W.transpose() * rows;
       worst = std::max(worst, std::abs(r(per_touch * i)));
+      furthest = std::max(furthest, pair.gap);
       if (!guided) continue;
       Eigen::Matrix3d across = Eigen::Matrix3d::Identity() - n_W * n_W.transpose();
       across -= plane_normal_ * plane_normal_.transpose() * across;
@@ -162,7 +174,7 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
       worst = std::max(worst, r(n + i) - 0.4 * standoff);
     }
     if (!guided && worst < 0.1 * standoff) return true;
-    if (iteration >= kHopeful && worst > kHopeless * standoff) return false;
+    if (!guided && furthest > kHopeless * standoff) return false;
     for (Eigen::Index u = 0; u < nu; ++u) {
       if (!moves[u]) J.col(u).setZero();
     }
@@ -185,7 +197,25 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
 
 std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std::vector<int>& fingers,
                                             RandomStream& draw, Proximity& proximity, bool pinches) const {
-  const std::vector<char> moves = hand_->commands_of(fingers);
+  return sample_moving(hand_->commands_of(fingers), q, fingers, draw, proximity, pinches);
+}
+
+std::optional<Grasp> ContactSampler::sample_released(const Eigen::VectorXd& q, const std::vector<int>& fingers,
+                                                     RandomStream& draw, Proximity& proximity, bool pinches) const {
+  proximity.place(q);
+  const std::vector<char> all = hand_->commands_of(fingers);
+  const std::vector<char> others =
+      proximity.without_carriers(all, hand_->surfaces, kCarries * scene_->settings().plan.standoff_m);
+  return sample_moving(others != all && draw.chance(kCarryShare) ? others : all, q, fingers, draw, proximity, pinches);
+}
+
+std::optional<Grasp> ContactSampler::sample_moving(const std::vector<char>& moves, const Eigen::VectorXd& q,
+                                                   const std::vector<int>& fingers, RandomStream& draw,
+                                                   Proximity& proximity, bool pinches) const {
+  std::vector<int> able;  // fingers with a link that moves
+  std::copy_if(fingers.begin(), fingers.end(), std::back_inserter(able),
+               [&](int f) { return moved_links(hand_->fingers[f], moves) > 0; });
+  if (able.empty()) return std::nullopt;
   const Eigen::VectorXd joints = joint_positions(*scene_, q);
   const double standoff = scene_->settings().plan.standoff_m;
   for (int attempt = 0; attempt < scene_->settings().plan.attempts; ++attempt) {
@@ -194,13 +224,13 @@ std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std:
     set_joint_positions(*scene_, draw_start(joints, moves, draw), q_try);
     proximity.place(q_try);
     std::vector<Touch> touches;
-    if (pinches && fingers.size() > 1) {
-      touches = draw_pinch(fingers, proximity, draw);
+    if (pinches && able.size() > 1) {
+      touches = draw_pinch(able, moves, proximity, draw);
     } else {
-      const auto first = to_size(draw.index(static_cast<int>(fingers.size())));
-      for (std::size_t k = 0; k < fingers.size(); ++k) {
+      const auto first = to_size(draw.index(static_cast<int>(able.size())));
+      for (std::size_t k = 0; k < able.size(); ++k) {
         const bool touching = k == first || draw.chance(0.7);
-        if (touching) touches.push_back(draw_touch(hand_->fingers[fingers[k]], proximity, draw));
+        if (touching) touches.push_back(draw_touch(hand_->fingers[able[k]], moves, proximity, draw));
       }
     }
     if (!reach(touches, moves, q_try, proximity)) continue;

@@ -30,6 +30,10 @@ class ContactSampler {
   /// @returns nothing after settings.attempts without one that is free of collision.
   std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
                               Proximity& proximity, bool pinches = false) const;
+  /// The same once the fingers have let go in q: links on which objects still lie carry them, and stay
+  /// every other time.
+  std::optional<Grasp> sample_released(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
+                                       Proximity& proximity, bool pinches = false) const;
 
  private:
   /// A link of a finger and the point where it shall touch.
@@ -39,13 +43,22 @@ class ContactSampler {
   };
   /// A point of the objects' surfaces that faces the plane of motion, for the link `geometry`.
   Touch draw_point(int geometry, const Proximity& proximity, RandomStream& draw) const;
-  int draw_link(const Finger& finger, RandomStream& draw) const;
-  Touch draw_touch(const Finger& finger, const Proximity& proximity, RandomStream& draw) const;
+  std::optional<Grasp> sample_moving(const std::vector<char>& moves, const Eigen::VectorXd& q,
+                                     const std::vector<int>& fingers, RandomStream& draw, Proximity& proximity,
+                                     bool pinches) const;
+  /// How many of the finger's geometries, from the tip inwards, some of `moves` moves.
+  int moved_links(const Finger& finger, const std::vector<char>& moves) const;
+  int draw_link(const Finger& finger, const std::vector<char>& moves, RandomStream& draw) const;
+  Touch draw_touch(const Finger& finger, const std::vector<char>& moves, const Proximity& proximity,
+                   RandomStream& draw) const;
   /// Two fingers: of some points for the second the one that the first sees most nearly through the object.
-  std::vector<Touch> draw_pinch(const std::vector<int>& fingers, const Proximity& proximity, RandomStream& draw) const;
+  std::vector<Touch> draw_pinch(const std::vector<int>& fingers, const std::vector<char>& moves,
+                                const Proximity& proximity, RandomStream& draw) const;
   /// Joints from which the iteration starts.
   Eigen::VectorXd draw_start(const Eigen::VectorXd& joints, const std::vector<char>& moves, RandomStream& draw) const;
-  bool reach(const std::vector<Touch>& touches, const std::vector<char>& moves, Eigen::VectorXd& q,
+  /// Brings the links to their surfaces; of several some at least. @returns false if none can, or others are in the
+  /// way.
+  bool reach(std::vector<Touch> touches, const std::vector<char>& moves, Eigen::VectorXd& q,
              Proximity& proximity) const;
 
   const scene::Scene* scene_;

@@ -5,6 +5,13 @@
 #include "deft/core/index.hpp"
 
 namespace deft::planning {
+namespace {
+
+bool contains(const std::vector<int>& geometries, int geometry) {
+  return std::find(geometries.begin(), geometries.end(), geometry) != geometries.end();
+}
+
+}  // namespace
 
 Proximity::Proximity(const scene::Scene& scene) : scene_(&scene), state_(scene.make_state()) {
   movers_.resize(scene.model().bodies().size());
@@ -61,15 +68,24 @@ void Proximity::point_rows(int body, const Eigen::Vector3d& p_W, Eigen::MatrixXd
   }
 }
 
+std::vector<char> Proximity::without_carriers(const std::vector<char>& moves, const std::vector<int>& surfaces,
+                                              double gap) {
+  std::vector<char> others = moves;
+  for (const collision::ContactPair& pair : contacts_of(moves, gap)) {
+    const bool is_a = contains(surfaces, pair.geometry_a);
+    if (is_a == contains(surfaces, pair.geometry_b)) continue;
+    for (const int u : movers_[is_a ? pair.body_b : pair.body_a]) others[u] = 0;
+  }
+  return others;
+}
+
 int Proximity::touch_rows(const std::vector<char>& moves, const std::vector<int>& surfaces, double margin,
                           Eigen::MatrixXd& normal, Eigen::VectorXd& gaps) {
-  const auto is_surface = [&](int geometry) {
-    return std::find(surfaces.begin(), surfaces.end(), geometry) != surfaces.end();
-  };
   touches_.clear();
   for (const collision::ContactPair& pair : contacts_of(moves, margin)) {
-    if (is_surface(pair.geometry_a) == is_surface(pair.geometry_b)) continue;
-    const int link = is_surface(pair.geometry_a) ? pair.geometry_b : pair.geometry_a;
+    const bool is_a = contains(surfaces, pair.geometry_a);
+    if (is_a == contains(surfaces, pair.geometry_b)) continue;
+    const int link = is_a ? pair.geometry_b : pair.geometry_a;
     const auto known = std::find_if(touches_.begin(), touches_.end(), [&](const auto& t) { return t.first == link; });
     if (known == touches_.end())
       touches_.emplace_back(link, &pair);

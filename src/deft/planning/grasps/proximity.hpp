@@ -36,6 +36,9 @@ class Proximity {
   /// pair within `margin` [m]: `normal` [rows × nu], `gaps` [m] beside it. @returns the number of rows.
   int touch_rows(const std::vector<char>& moves, const std::vector<int>& surfaces, double margin,
                  Eigen::MatrixXd& normal, Eigen::VectorXd& gaps);
+  /// `moves` without what moves links on which one of `surfaces` (geometries, none of which it moves) lies, nearer than
+  /// `gap` [m]: fingers that have let go still carry it there.
+  std::vector<char> without_carriers(const std::vector<char>& moves, const std::vector<int>& surfaces, double gap);
   /// J: the velocity of the point of `body` at p_W per unit of each command, 3 × nu.
   void point_rows(int body, const Eigen::Vector3d& p_W, Eigen::MatrixXd& J);
 

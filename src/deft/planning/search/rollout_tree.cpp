@@ -187,7 +187,7 @@ struct RolloutTree::Worker : WorkerContext {
     double least = std::numeric_limits<double>::infinity();
     const int candidates = pressure.presses ? settings.closure_candidates : settings.candidates;
     for (int k = 0; k < candidates && !steps.is_over(); ++k) {
-      std::optional<Grasp> grasp = sample(motion.q, fingers, draw, pressure.pinches);
+      std::optional<Grasp> grasp = sample_released(motion.q, fingers, draw, pressure.pinches);
       if (!grasp) break;  // not with all attempts: these fingers do not reach the objects from here
       const double rank = candidates == 1    ? 0
                           : pressure.presses ? -resistance(motion, *grasp)

@@ -59,11 +59,16 @@ struct WorkerContext {
   std::vector<int> choose_fingers(RandomStream& draw) const {
     return baseline ? shared->hand.all_fingers() : shared->sampler.choose_fingers(draw);
   }
-  /// A grasp of the objects as they lie in q by these fingers, if one is found; `pinches` is for ContactSampler.
-  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
-                              bool pinches = false) {
+  /// A grasp of the objects as they lie in q by these fingers, which have let go there, if one is found; `pinches` is
+  /// for ContactSampler.
+  std::optional<Grasp> sample_released(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
+                                       bool pinches = false) {
     return baseline ? baseline->sample(q, draw, proximity)
-                    : shared->sampler.sample(q, fingers, draw, proximity, pinches);
+                    : shared->sampler.sample_released(q, fingers, draw, proximity, pinches);
+  }
+  /// The same of fingers that may be anywhere.
+  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw) {
+    return baseline ? baseline->sample(q, draw, proximity) : shared->sampler.sample(q, fingers, draw, proximity);
   }
 };
 
