@@ -5,7 +5,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from reproductions import single_step_search, thirty_degrees, trajectories
+from reproductions import first_plans, single_step_search, thirty_degrees, trajectories
 from reproductions.experiment import ROOT, Laboratory
 from scene_runs import SCENES, deft_json
 
@@ -61,6 +61,23 @@ def test_first_plans_are_found_and_few_hold(deft, tmp_path):
     run = tmp_path / "first"
     finer = deft_json(deft, "replay", run, "--plant", "convex-second-order", "--out", tmp_path / "replay")
     assert finer["status"] == "Completed" and not finer["success"]
+
+
+def test_later_versions_of_a_study_stand_in_the_table_and_the_earlier_below_it():
+    def row(seed: int, times: list) -> dict:
+        runs = [{"success": time is not None, "first_solution_s": time} for time in times]
+        return {"robot": "hand", "object": "mug", "goal": "turn z 90", "first": True, "first_seed": seed, "runs": runs}
+
+    systems = {"hand mug --first 7": row(7, [1.0, None]), "hand mug --first 90": row(90, [3.0, 4.0])}
+    sources = [
+        {"date": day, "commit": commit, "machine": {"processor": "p", "cores": 2}}
+        for day, commit in (("2026-01-01", "aaaa"), ("2026-02-02", "bbbb"))
+    ]
+    text = first_plans.new_text(systems, sources, 60)
+    main, below = text.split("Versions of the planner before")
+    assert "| hand | mug | `turn z 90` | 2/2" in main and "bbbb" in main and "aaaa" not in main and "seeds from 90." in main
+    assert "| hand | mug | first | 7 | 1/2" in below and "aaaa" in below
+    assert "Versions" not in first_plans.new_text({"x": row(7, [1.0])}, sources[:1], 60)
 
 
 def test_optimisation_makes_a_first_plan_hold_and_never_costs_more(deft, tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .experiment import Laboratory, baseline, recorded_words, table
+from .experiment import Laboratory, baseline, recorded_words, short, table
 from .holding_study import MISSING, percentile, share
 
 COULOMB = "-coulomb"
@@ -68,17 +68,75 @@ def law_rows(systems: dict[str, dict]) -> list[list]:
     return rows
 
 
+def latest(systems: dict[str, dict], robot: str, thing: str, first: bool) -> dict | None:
+    """What was recorded of a robot with an object in the last version of that study, the one with the highest seeds."""
+    rows = [row for row in systems.values() if (row["robot"], row["object"], row["first"]) == (robot, thing, first)]
+    return max(rows, key=lambda row: row["first_seed"], default=None)
+
+
+def runs_words(row: dict | None) -> str:
+    return share(sum(run["success"] for run in row["runs"]), len(row["runs"])) if row else MISSING
+
+
+def first_times(row: dict) -> list[float]:
+    return sorted(run["first_solution_s"] for run in row["runs"] if run["first_solution_s"] is not None)
+
+
 def new_rows(systems: dict[str, dict]) -> list[list]:
     """Robots with objects: first plans and those that hold, beside each other."""
     rows = []
     for robot, thing in dict.fromkeys((row["robot"], row["object"]) for row in systems.values()):
-        first, holding = (systems.get(f"{robot} {thing}{option}") for option in (" --first", ""))
+        first, holding = (latest(systems, robot, thing, option) for option in (True, False))
         known = first or holding
         assert known is not None
-        shares = [share(sum(run["success"] for run in row["runs"]), len(row["runs"])) if row else MISSING for row in (first, holding)]
-        times = sorted(run["first_solution_s"] for run in known["runs"] if run["first_solution_s"] is not None)
-        rows.append([robot, thing, f"`{known['goal']}`", shares[0], seconds(times, 0.5), seconds(times, 1), shares[1]])
+        times = first_times(known)
+        rows.append([robot, thing, f"`{known['goal']}`", runs_words(first), seconds(times, 0.5), seconds(times, 1), runs_words(holding)])
     return rows
+
+
+def earlier_rows(systems: dict[str, dict], sources: list[dict]) -> list[list]:
+    """What later versions of the planner replaced, each with its seeds."""
+    rows = []
+    for row, source in zip(systems.values(), sources, strict=True):
+        if row is latest(systems, row["robot"], row["object"], row["first"]):
+            continue
+        times = first_times(row)
+        kind = "first" if row["first"] else "holds"
+        rows.append(
+            [
+                row["robot"],
+                row["object"],
+                kind,
+                row["first_seed"],
+                runs_words(row),
+                seconds(times, 0.5),
+                seconds(times, 1),
+                short(source["commit"]),
+            ]
+        )
+    return rows
+
+
+def new_text(systems: dict[str, dict], sources: list[dict], limit_s: float | None) -> str:
+    now = [
+        source
+        for row, source in zip(systems.values(), sources, strict=True)
+        if row is latest(systems, row["robot"], row["object"], row["first"])
+    ]
+    seeds = sorted({row["first_seed"] for row in systems.values() if row is latest(systems, row["robot"], row["object"], row["first"])})
+    limit = f"At most {limit_s:g} s a seed, seeds from {' or '.join(map(str, seeds))}. " if limit_s is not None else ""
+    earlier = earlier_rows(systems, sources)
+    before = f"""
+Versions of the planner before, each with seeds of its own, for those that came after were chosen with what these had shown:
+
+{table(["robot", "object", "plan", "seeds from", "found", "p50 [s]", "longest [s]", "commit"], earlier)}
+"""
+    return f"""`deft new ROBOT OBJECT --goal GOAL` writes a scene, `deft plan` plans for it as it is: hands turn the object, arms move it. `./run bench new-scenes ROBOT…`, with
+`--first` and without. {limit}{recorded_words(now)}
+First plans as above; those that hold do so before all judges of `plan.judges` ([plans that hold](plans_that_hold.md)).
+
+{table(["robot", "object", "goal", "first plan found", "p50 [s]", "longest [s]", "plan that holds found"], new_rows(systems))}
+{before if earlier else ""}"""
 
 
 def text(result: dict) -> str:
@@ -107,9 +165,5 @@ steps and regrasps are those of the plan in the end.
 
 ## From a model file
 
-`deft new ROBOT OBJECT --goal GOAL` writes a scene, `deft plan` plans for it as it is: hands turn the object, arms move it. `./run bench new-scenes ROBOT…`, with
-`--first` and without. {f"At most {new['time_limit_s']:g} s a seed, seeds from {new['first_seed']}. " if "first_seed" in new else ""}{recorded_words(new["sources"])}
-First plans as above; those that hold do so before all judges of `plan.judges` ([plans that hold](plans_that_hold.md)).
-
-{table(["robot", "object", "goal", "first plan found", "p50 [s]", "longest [s]", "plan that holds found"], new_rows(new["systems"]))}
+{new_text(new["systems"], new["sources"], new.get("time_limit_s")).rstrip()}
 """
