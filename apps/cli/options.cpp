@@ -83,13 +83,15 @@ scene::Scene load(const SceneOptions& options, const OutputOptions& output, Diag
                         std::back_inserter(errors),
                         [](const Diagnostic& d) { return d.severity == Severity::kWarning; });
     print(warnings, output);
+    if (errors.empty()) throw;
     throw InputError(errors);
   }
 }
 
 void print(std::span<const Diagnostic> diagnostics, const OutputOptions& output) {
-  const std::vector<Diagnostic> lines =
-      output.verbosity > 0 ? std::vector<Diagnostic>(diagnostics.begin(), diagnostics.end()) : gathered(diagnostics);
+  const std::vector<Diagnostic> lines = output.verbosity > 0
+                                            ? std::vector<Diagnostic>(diagnostics.begin(), diagnostics.end())
+                                            : gathered(diagnostics, "; -v lists them");
   for (const Diagnostic& diagnostic : lines) {
     if (diagnostic.severity == Severity::kError || !output.quiet) fmt::print(stderr, "{}\n", to_string(diagnostic));
   }

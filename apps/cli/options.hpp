@@ -46,7 +46,8 @@ void add_package_path(CLI::App& command, std::vector<std::string>& package_paths
 
 /// The options as io understands them; --h, --model and --kappa are the last settings.
 io::SceneFileOptions scene_file_options(const SceneOptions& options);
-/// Loads the scene; warnings go to standard error and are returned. @throws InputError with every problem.
+/// Loads the scene; warnings go to standard error and are returned. @throws InputError with every error, once the
+/// warnings are printed.
 scene::Scene load(const SceneOptions& options, const OutputOptions& output, Diagnostics& diagnostics);
 
 /// Diagnostics as lines on standard error, `file:12:5: warning: …`; warnings only when not --quiet, those of a kind as

@@ -67,3 +67,19 @@ def test_verbosity_adds_lines_and_no_results(deft, pushed_ball):
     assert "info:" not in more.stdout and len(more.stdout.splitlines()) == len(once.stdout.splitlines())
     assert "info: Completed after 2 steps" in more.stderr and "Completed" not in once.stderr
     assert deft.run("sim", pushed_ball, "--out", "run", "--force", "--steps", 2, "-v").stderr == more.stderr
+
+
+def test_an_error_stands_last_and_warnings_of_a_kind_are_one_line_before_it(deft, tmp_path):
+    (tmp_path / "hand.xml").write_text(
+        '<mujoco model="hand"><worldbody><body name="a"><joint name="j" frictionloss="1"/><geom size="0.1"/>'
+        '<body name="b" pos="1 0 0"><joint name="k" frictionloss="1"/><geom size="0.1"/></body></body></worldbody></mujoco>'
+    )
+    wrong = ("sim", "hand.xml", "--set", "plan.nodez=1")
+    lines = deft.run(*wrong, code=2).stderr.splitlines()
+    assert "error:" in lines[-1] and "nodez" in lines[-1]
+    (first,) = [line for line in lines if "frictionloss" in line]
+    assert "2 " in first and "-v lists them" in first
+    listed = deft.run(*wrong, "-v", code=2).stderr.splitlines()
+    assert len([line for line in listed if "frictionloss" in line]) == 2 and "nodez" in listed[-1]
+    (alone,) = deft.run(*wrong, "--quiet", code=2).stderr.splitlines()
+    assert "nodez" in alone

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pydrake.common.yaml import yaml_load_typed
 from pydrake.multibody.parsing import LoadModelDirectives, Parser, ProcessModelDirectives
-from pydrake.multibody.plant import AddMultibodyPlantSceneGraph
+from pydrake.multibody.plant import AddMultibodyPlant, AddMultibodyPlantSceneGraph, MultibodyPlantConfig
 from pydrake.systems.analysis import Simulator
 from pydrake.systems.framework import DiagramBuilder
 from pydrake.systems.primitives import ConstantVectorSource
@@ -14,13 +15,17 @@ import deft
 
 
 class Loaded:
-    """A scene as it is exported to directives, in Drake: steps of `step` [s]; 0: continuous."""
+    """A scene as it is exported to directives, in Drake: steps of `step` [s]; 0: continuous; none: as the export says."""
 
-    def __init__(self, name: str, folder: Path, step: float, gravity: float = -9.81, weightless: tuple[str, ...] = ()):
+    def __init__(self, name: str, folder: Path, step: float | None, gravity: float = -9.81, weightless: tuple[str, ...] = ()):
         self.scene = deft.load(deft.scene_path(name))
         assert deft.main(["export", str(deft.scene_path(name)), "--to", "directives", "--out", str(folder), "--quiet"]) == 0
         builder = DiagramBuilder()
-        self.plant, _ = AddMultibodyPlantSceneGraph(builder, step)
+        if step is None:
+            config = yaml_load_typed(schema=MultibodyPlantConfig, filename=str(next(folder.glob("*.plant.yaml"))))
+            self.plant, _ = AddMultibodyPlant(config, builder)
+        else:
+            self.plant, _ = AddMultibodyPlantSceneGraph(builder, step)
         parser = Parser(self.plant)
         parser.package_map().AddPackageXml(str(folder / "package.xml"))
         ProcessModelDirectives(LoadModelDirectives(str(next(folder.glob("*.dmd.yaml")))), self.plant, parser)
@@ -28,11 +33,22 @@ class Loaded:
         for robot in weightless:  # which carry their own weight
             self.plant.set_gravity_enabled(self.plant.GetModelInstanceByName(robot), False)
         self.plant.Finalize()
+        self.drives: dict[str, ConstantVectorSource] = {}
         for robot in weightless:  # drives ask for targets
             instance = self.plant.GetModelInstanceByName(robot)
-            hold = ConstantVectorSource(self.targets(instance))
-            builder.Connect(builder.AddSystem(hold).get_output_port(), self.plant.get_desired_state_input_port(instance))
+            self.drives[robot] = builder.AddSystem(ConstantVectorSource(self.targets(instance)))
+            builder.Connect(self.drives[robot].get_output_port(), self.plant.get_desired_state_input_port(instance))
         self.builder = builder
+
+    def command(self, root, u: np.ndarray) -> None:
+        """Targets of the scene's drives, by name."""
+        of_joint = dict(zip(self.scene.names_u, u, strict=True))
+        for robot, drive in self.drives.items():
+            instance = self.plant.GetModelInstanceByName(robot)
+            joints = [self.plant.get_joint_actuator(index).joint().name() for index in self.plant.GetJointActuatorIndices(instance)]
+            q = np.array([of_joint[f"{robot}/{joint}"] for joint in joints])
+            value = drive.get_mutable_source_value(drive.GetMyMutableContextFromRoot(root))
+            value.set_value(np.concatenate([q, np.zeros_like(q)]))
 
     def targets(self, instance) -> np.ndarray:
         """Of the drives of a robot: the joints as they start, at rest."""
@@ -77,6 +93,31 @@ def at_the_end(loaded: Loaded, seconds: float):
     simulator.get_mutable_integrator().set_target_accuracy(1e-9)
     simulator.AdvanceTo(seconds)
     return context
+
+
+def test_pick_and_place_ends_where_it_ends(tmp_path):
+    """Thirty seconds of gripping and stacking, with the steps and contacts that are exported."""
+    loaded = Loaded("pick_and_place/scene", tmp_path, None, gravity=-10, weightless=("iiwa", "gripper"))
+    scene = loaded.scene
+    run = deft.simulate(scene)
+    h, inner = run.t[1] - run.t[0], 10
+    simulator = Simulator(loaded.builder.Build())
+    root = simulator.get_mutable_context()
+    context = loaded.plant.GetMyMutableContextFromRoot(root)
+    q, v = deft.convert.to_drake(scene, loaded.plant, scene.q(), scene.v())
+    loaded.plant.SetPositions(context, q)
+    loaded.plant.SetVelocities(context, v)
+    last = np.array(scene.u())
+    for k, u in enumerate(run.u):
+        for i in range(1, inner + 1):  # targets move evenly over a period
+            loaded.command(root, last + (u - last) * i / inner)
+            simulator.AdvanceTo(h * (k + i / inner))
+        last = np.array(u)
+    cubes = [body for body in scene.bodies if body.startswith("cube")]
+    ends = {body: scene.body_pose(run.q[-1], body)[:3, 3] for body in cubes}
+    assert len(cubes) >= 9 and max(p[2] for p in ends.values()) > 0.15  # three are stacked
+    for body, p in ends.items():
+        assert np.linalg.norm(loaded.pose(context, body)[:3, 3] - p) < 1e-3, body
 
 
 def test_a_ball_falls_as_it_should(tmp_path):

@@ -3,9 +3,11 @@
 #include "deft/planning/grasps/contact_sampler.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <optional>
 #include <string>
@@ -13,6 +15,7 @@
 
 #include "deft/core/index.hpp"
 #include "deft/planning/grasps/baseline_sampler.hpp"
+#include "deft/planning/grasps/grasp_renewal.hpp"
 #include "deft/planning/search/rollout_tree.hpp"
 #include "planning/planning_scenes.hpp"
 #include "planning/search_bench.hpp"
@@ -87,7 +90,8 @@ TEST(FingerShare, IsHowOftenOneFingerIsChosen) {
 
 /// A ball on a shelf that a joint lifts, and a finger on the shelf.
 scene::Scene ball_on_shelf() {
-  const std::string folder = ::testing::TempDir();
+  const std::string folder = ::testing::TempDir() + "shelf_" + std::to_string(getpid()) + "/";
+  std::filesystem::create_directories(folder);
   std::ofstream(folder + "shelf.xml") << R"(<mujoco model="shelf"><worldbody><body name="shelf">
     <joint name="lift" type="slide" axis="0 0 1" range="-0.1 0.1"/><geom type="box" size="0.2 0.1 0.01" mass="1"/>
     <body name="finger" pos="-0.15 0 0.2"><joint name="hinge" axis="0 1 0" range="-114 114"/>
@@ -112,24 +116,36 @@ TEST(ContactSampler, LeavesLinksThatCarryTheObjectWhereTheyAreEveryOtherTime) {
   const ContactSampler sampler(bench.scene, bench.hand);
   Proximity proximity(bench.scene);
   const VectorXd q = bench.scene.initial_configuration();
+  const std::vector<int> fingers = bench.hand.all_fingers();
+  const std::vector<char> all{1, 1}, without_shelf{0, 1};
+  constexpr int kDraws = 1000;
   int staying = 0;
-  for (std::uint64_t k = 0; k < 20; ++k) {
+  for (std::uint64_t k = 0; k < kDraws; ++k) {
     RandomStream draw(4, k);
-    const auto grasp = sampler.sample_released(q, bench.hand.all_fingers(), draw, proximity);
-    if (!grasp || grasp->moves == std::vector<char>{1, 1}) continue;
-    ++staying;
-    EXPECT_EQ(grasp->moves, (std::vector<char>{0, 1}));
+    const std::vector<char> moves = sampler.choose_moves(q, fingers, draw, proximity);
+    ASSERT_TRUE(moves == all || moves == without_shelf);
+    staying += moves == without_shelf;
+    if (k >= 20) continue;
+    const auto grasp = sampler.sample(q, fingers, without_shelf, draw, proximity);
+    ASSERT_TRUE(grasp);
+    EXPECT_EQ(grasp->moves, without_shelf);
     EXPECT_EQ(grasp->joints(0), 0);
     EXPECT_LT(grasp->joints(1), -0.1);
+    // Reached again, the shelf stays; a grasp that needs it elsewhere moves it.
+    Grasp again{grasp->joints, all};
+    EXPECT_EQ(moves_once_released(bench.scene, bench.hand, again, q, proximity), without_shelf);
+    again.joints(0) = 0.02;
+    EXPECT_EQ(moves_once_released(bench.scene, bench.hand, again, q, proximity), all);
   }
-  EXPECT_GE(staying, 5);
+  EXPECT_NEAR(double(staying) / kDraws, 0.5, 0.07);  // more than four standard deviations
   // Off the shelf, nothing carries it.
   VectorXd q_above = q;
   set_joint_positions(bench.scene, Eigen::Vector2d(-0.05, 0), q_above);
   proximity.place(q_above);
-  EXPECT_EQ(proximity.without_carriers({1, 1}, bench.hand.surfaces, 1e-4), (std::vector<char>{1, 1}));
+  EXPECT_EQ(proximity.without_carriers(all, bench.hand.surfaces), all);
   proximity.place(q);
-  EXPECT_EQ(proximity.without_carriers({1, 1}, bench.hand.surfaces, 1e-4), (std::vector<char>{0, 1}));
+  EXPECT_EQ(proximity.without_carriers(all, bench.hand.surfaces), without_shelf);
+  EXPECT_EQ(proximity.without_carriers({1, 0}, bench.hand.surfaces), (std::vector<char>{0, 0}));
 }
 
 /// How many fingers the transits of a small tree move: the fewest, the most, and how many transits there are.

@@ -56,7 +56,8 @@ class CollisionWorld {
   void find_contacts(std::span<const RigidTransform> X_WB, double margin, CollisionWorkspace& workspace,
                      std::vector<ContactPair>& contacts) const;
 
-  /// Of these contacts those of pairs of bodies that `concerns` (body_a, body_b); the others cost nothing.
+  /// Of these contacts those of pairs of bodies that `concerns` (body_a, body_b); of the others no distance is
+  /// computed.
   void find_contacts(std::span<const RigidTransform> X_WB, double margin, const std::function<bool(int, int)>& concerns,
                      CollisionWorkspace& workspace, std::vector<ContactPair>& contacts) const;
 

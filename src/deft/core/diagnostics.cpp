@@ -49,7 +49,7 @@ int unlikeness(std::string_view name, std::string_view candidate) {
   return contained ? std::min(distance, 2) : distance;
 }
 
-/// A line each, warnings of one kind as one, errors where the eye ends.
+/// A line each, warnings of one kind as one, errors last.
 std::string joined(std::span<const Diagnostic> diagnostics) {
   std::vector<Diagnostic> lines = gathered(diagnostics);
   std::stable_partition(lines.begin(), lines.end(),
@@ -75,7 +75,7 @@ std::string to_string(const Diagnostic& diagnostic) {
   return text + (diagnostic.severity == Severity::kError ? "error: " : "warning: ") + diagnostic.message;
 }
 
-std::vector<Diagnostic> gathered(std::span<const Diagnostic> diagnostics) {
+std::vector<Diagnostic> gathered(std::span<const Diagnostic> diagnostics, std::string_view hint) {
   std::vector<Diagnostic> lines;
   std::map<std::pair<std::string, std::string>, std::pair<std::size_t, int>> seen;  // kind, file: its line, how many
   for (const Diagnostic& diagnostic : diagnostics) {
@@ -91,7 +91,7 @@ std::vector<Diagnostic> gathered(std::span<const Diagnostic> diagnostics) {
   }
   for (const auto& [key, entry] : seen) {
     const auto& [line, count] = entry;
-    if (count > 1) lines[line].message = fmt::format("{} {} (this is the first; -v lists them)", count, key.first);
+    if (count > 1) lines[line].message = fmt::format("{} {} (this is the first{})", count, key.first, hint);
   }
   return lines;
 }

@@ -32,7 +32,8 @@ std::string to_string(const Diagnostic& diagnostic);
 
 /// The same with one line for the warnings of a kind in a file, at the place of the first, with their number. What is
 /// the only one of its kind, and errors, stay as they are.
-std::vector<Diagnostic> gathered(std::span<const Diagnostic> diagnostics);
+/// @param hint  how to see them all, behind "this is the first".
+std::vector<Diagnostic> gathered(std::span<const Diagnostic> diagnostics, std::string_view hint = {});
 
 /// Collects the errors and warnings of one reading, in the order found.
 class Diagnostics {

@@ -18,6 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A MultibodyPlantConfig of Drake.
+constexpr const char* kPlantConfig =
+    "time_step: 0.002                                # s\n"
+    "contact_model: hydroelastic_with_fallback       # patches between flat shapes, points else\n"
+    "discrete_contact_approximation: lagged\n"
+    "stiction_tolerance: 1.0e-4                      # m/s, slower counts as sticking\n";
+
 void write_models(const LinkTree& links, SdfModels& models, const fs::path& folder, Exported& out) {
   for (std::size_t m = 0; m < links.tree().models.size(); ++m) {
     tinyxml2::XMLDocument document;
@@ -58,7 +65,10 @@ Exported write(const scene::Scene& scene, const std::string& to, bool has_direct
                         ".deft.yaml");
     return out;
   }
+  publish(name + ".plant.yaml", kPlantConfig);
   out.notes.push_back("stiffness of robots, gravity and friction of pairs are in " + name + ".deft.yaml");
+  out.notes.push_back("steps and contacts, for AddMultibodyPlant with a MultibodyPlantConfig, are in " + name +
+                      ".plant.yaml; with Drake's own what is gripped slips");
   if (!scene.robots().empty() && !scene.settings().step.robot_gravity)
     out.notes.push_back("robots carry their own weight here; in Drake call set_gravity_enabled(robot, False)");
   const auto geometries = links.geometries();

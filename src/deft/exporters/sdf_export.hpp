@@ -15,7 +15,8 @@ namespace deft::exporters {
 Exported export_sdf(const scene::Scene& scene, const std::string& folder);
 
 /// The same with Drake's properties, and FOLDER/NAME.dmd.yaml: add_model with the joints at the start, add_weld between
-/// models, groups of bodies that do not collide. @throws as export_sdf.
+/// models, groups of bodies that do not collide; FOLDER/NAME.plant.yaml, a MultibodyPlantConfig with steps and
+/// contacts. @throws as export_sdf.
 Exported export_directives(const scene::Scene& scene, const std::string& folder);
 
 }  // namespace deft::exporters

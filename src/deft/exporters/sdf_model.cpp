@@ -5,6 +5,7 @@
 #include <tinyxml2.h>
 
 #include <cmath>
+#include <variant>
 
 #include "deft/core/index.hpp"
 #include "deft/plant/plant_parts.hpp"
@@ -15,7 +16,11 @@ namespace {
 using Eigen::Vector3d;
 using tinyxml2::XMLElement;
 
-constexpr double kLeastMass_kg = 1e-9, kLeastMoment = 1e-12;  // SDFormat has no links without a mass
+// Contacts for Drake: patches between flat shapes, whose friction holds what is gripped, points else.
+constexpr double kModulus_Pa = 1e9, kStiffness = 2e5;            // [N/m], of a point of each of two bodies
+constexpr double kPatchDissipation = 5, kPointDissipation = 50;  // [s/m]; more of the first would resist rolling
+constexpr double kEdgesPerRadius = 16;                           // of a cylinder's mesh
+constexpr double kLeastMass_kg = 1e-9, kLeastMoment = 1e-12;     // SDFormat has no links without a mass
 
 XMLElement& add(XMLElement& parent, const char* tag, const std::string& text) {
   XMLElement* const element = parent.InsertNewChildElement(tag);
@@ -83,6 +88,23 @@ struct SdfShape {
   }
 };
 
+/// What Drake is to know of a geometry: friction, and how it gives way.
+void add_contact(XMLElement& collision, const multibody::ShapeSpec& shape, double mu) {
+  XMLElement& properties = *collision.InsertNewChildElement("drake:proximity_properties");
+  add(properties, "drake:mu_static", mu);
+  add(properties, "drake:mu_dynamic", mu);
+  add(properties, "drake:point_contact_stiffness", kStiffness);
+  const bool is_round = std::holds_alternative<multibody::SphereSpec>(shape) ||
+                        std::holds_alternative<multibody::CapsuleSpec>(shape) ||
+                        std::holds_alternative<multibody::EllipsoidSpec>(shape);
+  add(properties, "drake:hunt_crossley_dissipation", is_round ? kPointDissipation : kPatchDissipation);
+  if (is_round) return;
+  const auto* const cylinder = std::get_if<multibody::CylinderSpec>(&shape);
+  properties.InsertNewChildElement("drake:compliant_hydroelastic");
+  add(properties, "drake:mesh_resolution_hint", cylinder != nullptr ? cylinder->radius / kEdgesPerRadius : 1.0);
+  add(properties, "drake:hydroelastic_modulus", kModulus_Pa);
+}
+
 }  // namespace
 
 void SdfModels::write(int index, XMLElement& parent) {
@@ -108,9 +130,7 @@ void SdfModels::write_link(const PartLink& part, XMLElement& model) {
     write_geometry(*geometry.spec, collision, "");
     const double mu = links_.mu(k);
     if (reader_ == SdfReader::kDrake) {
-      XMLElement& properties = *collision.InsertNewChildElement("drake:proximity_properties");
-      add(properties, "drake:mu_static", mu);
-      add(properties, "drake:mu_dynamic", mu);
+      add_contact(collision, geometry.spec->shape, mu);
       continue;
     }
     XMLElement& ode =

@@ -14,7 +14,8 @@ class XMLElement;
 namespace deft::exporters {
 
 /// Who is to read the files. For Drake friction stands in drake:proximity_properties and not in surface/friction/ode
-/// (it warns where both do), and half spaces are boxes, since planes on links bring it down.
+/// (it warns where both do), with stiffness and damping of contacts, and half spaces are boxes, since planes on links
+/// bring it down.
 enum class SdfReader { kAny, kDrake };
 
 /// Writes `<model>` elements: links in the scene's frames, `<pose>` of roots where they start, of others against what

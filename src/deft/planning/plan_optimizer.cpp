@@ -337,17 +337,18 @@ class OptimizerRun {
     std::vector<int> fingers;
     for (std::size_t f = 0; f < hand_.fingers.size(); ++f) {
       const std::vector<int>& commands = hand_.fingers[f].commands;
-      if (std::all_of(commands.begin(), commands.end(), [&](int u) { return grasp.moves[to_size(u)] != 0; }))
+      if (std::any_of(commands.begin(), commands.end(), [&](int u) { return grasp.moves[to_size(u)] != 0; }))
         fingers.push_back(static_cast<int>(f));
     }
     if (fingers.empty()) return std::nullopt;
-    return tools.sampler.sample(q, fingers, tools.draw, tools.proximity, tools.draw.chance(kPinches));
+    const bool pinches = tools.draw.chance(kPinches);
+    return tools.sampler.sample(q, fingers, grasp.moves, tools.draw, tools.proximity, pinches);
   }
 
   /// Reaches the grasp of a transit of the plan from where the pass is.
   bool regrasp(Tools& tools, const Segment& transit, Pass& pass) {
     const auto first = to_size(transit.first), last = to_size(transit.last);
-    const std::vector<char> moves = moved_commands(plan_, transit);
+    Grasp before{{}, moved_commands(plan_, transit)};
     // The grasp as it was before it pressed: the last place of the transit where springs bear no load.
     std::size_t open = last;
     const auto load = [&](std::size_t k) {
@@ -356,8 +357,10 @@ class OptimizerRun {
     while (open > first + 1 && load(open) > kUnloadedSpring) --open;
     if (load(open) > kUnloadedSpring) open = last;
     Motion& motion = pass.motion;
-    if (!tools.transit.release(moves, motion)) return false;
-    const std::optional<Grasp> grasp = renewed(tools, {joint_positions(scene_, plan_.q[open]), moves}, motion.q);
+    before.joints = joint_positions(scene_, plan_.q[open]);
+    if (!tools.transit.release(before.moves, motion)) return false;
+    before.moves = moves_once_released(scene_, hand_, before, motion.q, tools.proximity);
+    const std::optional<Grasp> grasp = renewed(tools, before, motion.q);
     if (!grasp) {
       log::debug("optimize: no such grasp");
       return false;
@@ -368,14 +371,14 @@ class OptimizerRun {
       return false;
     }
     // Pressing as in the plan.
-    const VectorXd offset = grasp->joints - joint_positions(scene_, plan_.q[open]);
+    const VectorXd offset = grasp->joints - before.joints;
     for (std::size_t k = open; k < last; ++k) {
       const VectorXd u = (plan_.commands[k] + offset).cwiseMax(hand_.lower).cwiseMin(hand_.upper);
       if (!tools.steps.move_to(u, tools.steps.ensemble().longest_reach, motion)) return false;
     }
     if (!(hand_.weight_N > 0) && tools.draw.chance(kSqueezes)) {
       const double depth = kLeastDepth_m * std::pow(kMostDepth_m / kLeastDepth_m, tools.draw.uniform());
-      if (!tools.transit.squeeze(moves, depth, motion)) return false;
+      if (!tools.transit.squeeze(grasp->moves, depth, motion)) return false;
     }
     close_piece(true, pass);
     return true;

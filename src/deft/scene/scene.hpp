@@ -192,7 +192,7 @@ class Scene {
   void update(const Eigen::VectorXd& q, SceneState& state) const;
   /// Contact candidates with a gap below `margin` [m] at the state's q, into state.contacts. Allocates only to grow.
   void find_contacts(double margin, SceneState& state) const;
-  /// Of these the contacts of pairs of bodies that `concerns` (body_a, body_b); the others cost nothing.
+  /// Of these the contacts of pairs of bodies that `concerns` (body_a, body_b); of the others no distance is computed.
   void find_contacts(double margin, const std::function<bool(int, int)>& concerns, SceneState& state) const;
   /// Whether geometries of some pair of bodies that `concerns` (body_a, body_b) are nearer than `gap` [m] > 0 there;
   /// state.contacts stays.

@@ -30,9 +30,9 @@ struct PenetrationGuess {
 };
 
 /// The normal of least penetration, roughly: grows a polytope inside the difference A − B from GJK's simplex, until
-/// its nearest face is on the surface, the fixed number of faces is used up or rounding tears the outline of what a
+/// its nearest face is on the surface, the fixed number of corners is used up or rounding tears the outline of what a
 /// corner sees (rare). Nothing if the difference is flat. No allocation. Source: van den Bergen 2001 (expanding
-/// polytope algorithm), with a fixed number of faces.
+/// polytope algorithm), with a fixed number of corners.
 std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const PosedShape& b, const GjkResult& gjk);
 
 }  // namespace deft::collision

@@ -8,14 +8,17 @@ namespace {
 
 constexpr int kMaxVertices = 256;
 constexpr int kMaxFaces = 2 * kMaxVertices;  // of a closed polytope of triangles: 2 vertices − 4
+constexpr int kMaxEdges = 3 * kMaxVertices;  // of these 3 vertices − 6
 constexpr double kConverged = 1e-5;          // of the sizes: between s(n) and its bound
-constexpr double kGlobal = 1e-4;             // what still counts as near the optimum when no face is left
-constexpr double kSlack = 1e-12;             // of the sizes: a face sees only what is farther than this over its plane
+constexpr double kGlobal = 1e-4;             // what still counts as near the optimum when the polytope cannot grow
+constexpr double kSlack = 1e-12;             // of the sizes: a face sees only what is farther than this over its plane,
+constexpr double kRounding = 2e-15;          // and farther than rounding may tilt it
 
 struct Face {
   std::array<int, 3> v;
   Vector3d normal;    // outward
   double height = 0;  // of its plane over the origin
+  double sees = 0;    // what is higher over the origin than this
 };
 
 /// A growing convex polytope around the origin.
@@ -24,9 +27,9 @@ struct Hull {
 
   std::array<Vector3d, kMaxVertices> vertices;
   std::array<Face, kMaxFaces> faces;
-  std::array<Edge, kMaxFaces> horizon;
+  std::array<Edge, kMaxEdges> horizon;
   int vertex_count = 0, face_count = 0;
-  double slack = 0;  // [m]
+  double slack = 0, rounding = 0;  // [m], [m²]
 
   bool add_face(int i, int j, int k) {
     if (face_count == kMaxFaces) return false;
@@ -35,13 +38,19 @@ struct Hull {
     if (!(length > 0)) return false;
     face.normal /= length;
     face.height = face.normal.dot(vertices[i]);
+    const double longest = std::max(
+        {(vertices[j] - vertices[i]).norm(), (vertices[k] - vertices[i]).norm(), (vertices[k] - vertices[j]).norm()});
+    face.sees = face.height + slack + rounding * longest / length;
     faces[face_count++] = face;
     return true;
   }
 
-  /// Whether the first `count` edges of the horizon are one closed line. Sorts them along it.
+  /// Whether the first `count` edges of the horizon are one closed line that meets no corner twice. Sorts them along
+  /// it.
   bool is_horizon_closed(int count) {
     for (int k = 1; k < count; ++k) {
+      const auto is_met = [&](const Edge& edge) { return edge[0] == horizon[k - 1][0]; };
+      if (std::any_of(horizon.begin() + k, horizon.begin() + count, is_met)) return false;
       const auto next = std::find_if(horizon.begin() + k, horizon.begin() + count,
                                      [&](const Edge& edge) { return edge[0] == horizon[k - 1][1]; });
       if (next == horizon.begin() + count) return false;
@@ -57,7 +66,7 @@ struct Hull {
     int edges = 0;
     for (int f = 0; f < face_count;) {
       // What lies in a face's plane does so to rounding: without the slack, faces at random would go.
-      if (faces[f].normal.dot(w) <= faces[f].height + slack) {
+      if (faces[f].normal.dot(w) <= faces[f].sees) {
         ++f;
         continue;
       }
@@ -67,7 +76,7 @@ struct Hull {
         const auto met = std::find(horizon.begin(), horizon.begin() + edges, twin);
         if (met != horizon.begin() + edges) {
           *met = horizon[--edges];
-        } else if (edges < kMaxFaces) {
+        } else if (edges < kMaxEdges) {
           horizon[edges++] = edge;
         } else {
           return false;
@@ -125,6 +134,7 @@ std::optional<PenetrationGuess> guess_penetration(const PosedShape& a, const Pos
   const double size = a.shape->bounding_radius + b.shape->bounding_radius;
   Hull hull;
   hull.slack = kSlack * size;
+  hull.rounding = kRounding * size * (size + a.centre_W().norm() + b.centre_W().norm());
   hull.vertex_count = 4;
   std::copy(gjk.simplex.begin(), gjk.simplex.begin() + gjk.corners, hull.vertices.begin());
   if (!complete_simplex(a, b, gjk.corners, hull.vertices)) return std::nullopt;

@@ -13,7 +13,7 @@ namespace deft::planning {
 namespace {
 
 constexpr int kIterations = 30, kGuided = 20;  // of which the first also draw the touching points together
-constexpr double kHopeless = 20;               // [standoff], gap after that at which a link does not reach
+constexpr double kHopeless = 20;               // [standoff], gap after that from which a link rarely arrives
 constexpr double kGuide = 0.3;                 // weight of that beside the gap
 constexpr double kDamping = 1e-4;              // [m²], of the Gauss–Newton step
 constexpr double kLastDamping = 1e-8;          // [m²], once only the gaps remain
@@ -22,7 +22,6 @@ constexpr int kMostDraws = 200;                // of a point that faces the plan
 constexpr int kPoints = 3;                     // drawn per touch, of which the nearest to the link is taken
 constexpr int kOpposite = 30;                  // drawn for the second finger of a pinch
 constexpr double kLongest = 0.3;               // [rad, m], joint change per iteration
-constexpr double kCarries = 0.1;               // [standoff], gap at which an object lies on a link
 constexpr double kCarryShare = 0.5;            // of grasps after which these links stay
 constexpr double kTipShare = 0.5;              // of touches by the outermost geometry of a finger
 constexpr double kFlat = 0.5;  // faces whose normal has more along the plane's normal cannot be touched in it
@@ -195,23 +194,24 @@ bool ContactSampler::reach(const std::vector<Touch>& touches, const std::vector<
   return false;
 }
 
+std::vector<char> ContactSampler::choose_moves(const Eigen::VectorXd& q, const std::vector<int>& fingers,
+                                               RandomStream& draw, Proximity& proximity) const {
+  const std::vector<char> all = hand_->commands_of(fingers);
+  proximity.place(q);
+  const std::vector<char> others = proximity.without_carriers(all, hand_->surfaces);
+  const bool can_stay =
+      others != all && std::any_of(others.begin(), others.end(), [](char moves) { return moves != 0; });
+  return can_stay && draw.chance(kCarryShare) ? others : all;
+}
+
 std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std::vector<int>& fingers,
                                             RandomStream& draw, Proximity& proximity, bool pinches) const {
-  return sample_moving(hand_->commands_of(fingers), q, fingers, draw, proximity, pinches);
+  return sample(q, fingers, hand_->commands_of(fingers), draw, proximity, pinches);
 }
 
-std::optional<Grasp> ContactSampler::sample_released(const Eigen::VectorXd& q, const std::vector<int>& fingers,
-                                                     RandomStream& draw, Proximity& proximity, bool pinches) const {
-  proximity.place(q);
-  const std::vector<char> all = hand_->commands_of(fingers);
-  const std::vector<char> others =
-      proximity.without_carriers(all, hand_->surfaces, kCarries * scene_->settings().plan.standoff_m);
-  return sample_moving(others != all && draw.chance(kCarryShare) ? others : all, q, fingers, draw, proximity, pinches);
-}
-
-std::optional<Grasp> ContactSampler::sample_moving(const std::vector<char>& moves, const Eigen::VectorXd& q,
-                                                   const std::vector<int>& fingers, RandomStream& draw,
-                                                   Proximity& proximity, bool pinches) const {
+std::optional<Grasp> ContactSampler::sample(const Eigen::VectorXd& q, const std::vector<int>& fingers,
+                                            const std::vector<char>& moves, RandomStream& draw, Proximity& proximity,
+                                            bool pinches) const {
   std::vector<int> able;  // fingers with a link that moves
   std::copy_if(fingers.begin(), fingers.end(), std::back_inserter(able),
                [&](int f) { return moved_links(hand_->fingers[f], moves) > 0; });

@@ -25,15 +25,18 @@ class ContactSampler {
 
   /// The fingers of the next regrasp: one with the share of the settings, otherwise all.
   std::vector<int> choose_fingers(RandomStream& draw) const;
-  /// A grasp of the objects as they lie in q by the fingers that may move; the others stay.
+  /// What the next grasp of these fingers may move once they have let go in q: all that moves them, and every other
+  /// time not what moves links on which the objects still lie. Size nu.
+  std::vector<char> choose_moves(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
+                                 Proximity& proximity) const;
+  /// A grasp of the objects as they lie in q by fingers of which `moves` (per command) may move; the others stay.
   /// @param pinches  two of several fingers, on opposite sides of an object, instead of any number anywhere.
   /// @returns nothing after settings.attempts without one that is free of collision.
+  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, const std::vector<char>& moves,
+                              RandomStream& draw, Proximity& proximity, bool pinches = false) const;
+  /// The same with all that moves these fingers and no others.
   std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
                               Proximity& proximity, bool pinches = false) const;
-  /// The same once the fingers have let go in q: links on which objects still lie carry them, and stay
-  /// every other time.
-  std::optional<Grasp> sample_released(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
-                                       Proximity& proximity, bool pinches = false) const;
 
  private:
   /// A link of a finger and the point where it shall touch.
@@ -43,9 +46,6 @@ class ContactSampler {
   };
   /// A point of the objects' surfaces that faces the plane of motion, for the link `geometry`.
   Touch draw_point(int geometry, const Proximity& proximity, RandomStream& draw) const;
-  std::optional<Grasp> sample_moving(const std::vector<char>& moves, const Eigen::VectorXd& q,
-                                     const std::vector<int>& fingers, RandomStream& draw, Proximity& proximity,
-                                     bool pinches) const;
   /// How many of the finger's geometries, from the tip inwards, some of `moves` moves.
   int moved_links(const Finger& finger, const std::vector<char>& moves) const;
   int draw_link(const Finger& finger, const std::vector<char>& moves, RandomStream& draw) const;
@@ -56,9 +56,7 @@ class ContactSampler {
                                 const Proximity& proximity, RandomStream& draw) const;
   /// Joints from which the iteration starts.
   Eigen::VectorXd draw_start(const Eigen::VectorXd& joints, const std::vector<char>& moves, RandomStream& draw) const;
-  /// Brings the links to their surfaces; of several some at least. @returns false if none can, or others are in the
-  /// way.
-  bool reach(std::vector<Touch> touches, const std::vector<char>& moves, Eigen::VectorXd& q,
+  bool reach(const std::vector<Touch>& touches, const std::vector<char>& moves, Eigen::VectorXd& q,
              Proximity& proximity) const;
 
   const scene::Scene* scene_;

@@ -1,11 +1,14 @@
 #include "deft/planning/grasps/grasp_renewal.hpp"
 
+#include <cmath>
+
 #include "deft/core/index.hpp"
 #include "deft/math/dense.hpp"
 
 namespace deft::planning {
 namespace {
 
+constexpr double kStays = 0.005;            // [rad, m]
 constexpr int kRenewals = 25;               // steps
 constexpr double kTouchReach = 15;          // [standoff], links nearer than that shall touch
 constexpr double kRenewDamping = 1e-5;      // λ [m²]
@@ -25,6 +28,17 @@ std::vector<char> moved_commands(const Plan& plan, const Segment& transit) {
     }
   }
   return moves;
+}
+
+std::vector<char> moves_once_released(const scene::Scene& scene, const Hand& hand, const Grasp& grasp,
+                                      const Eigen::VectorXd& q, Proximity& proximity) {
+  proximity.place(q);
+  std::vector<char> others = proximity.without_carriers(grasp.moves, hand.surfaces);
+  const Eigen::VectorXd away = grasp.joints - joint_positions(scene, q);
+  for (std::size_t u = 0; u < others.size(); ++u) {
+    if (grasp.moves[u] != others[u] && std::abs(away(static_cast<Eigen::Index>(u))) > kStays) return grasp.moves;
+  }
+  return others;
 }
 
 std::optional<Grasp> renew_grasp(const scene::Scene& scene, const Hand& hand, const Grasp& grasp,

@@ -7,6 +7,8 @@
 namespace deft::planning {
 namespace {
 
+constexpr double kTouches = 0.1;  // [standoff]
+
 bool contains(const std::vector<int>& geometries, int geometry) {
   return std::find(geometries.begin(), geometries.end(), geometry) != geometries.end();
 }
@@ -68,10 +70,9 @@ void Proximity::point_rows(int body, const Eigen::Vector3d& p_W, Eigen::MatrixXd
   }
 }
 
-std::vector<char> Proximity::without_carriers(const std::vector<char>& moves, const std::vector<int>& surfaces,
-                                              double gap) {
+std::vector<char> Proximity::without_carriers(const std::vector<char>& moves, const std::vector<int>& surfaces) {
   std::vector<char> others = moves;
-  for (const collision::ContactPair& pair : contacts_of(moves, gap)) {
+  for (const collision::ContactPair& pair : contacts_of(moves, kTouches * scene_->settings().plan.standoff_m)) {
     const bool is_a = contains(surfaces, pair.geometry_a);
     if (is_a == contains(surfaces, pair.geometry_b)) continue;
     for (const int u : movers_[is_a ? pair.body_b : pair.body_a]) others[u] = 0;

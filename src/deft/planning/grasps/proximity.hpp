@@ -19,7 +19,7 @@ class Proximity {
 
   /// Updates poses to q; later calls are about them.
   void place(const Eigen::VectorXd& q);
-  /// Poses at the placed q, and the pairs of the last search.
+  /// Poses at the placed q, and the pairs of the last search, which may be some of all.
   const scene::SceneState& state() const { return state_; }
   /// All pairs with a gap below `margin` [m] at the placed q, until the next call.
   const std::vector<collision::ContactPair>& contacts(double margin);
@@ -36,9 +36,9 @@ class Proximity {
   /// pair within `margin` [m]: `normal` [rows × nu], `gaps` [m] beside it. @returns the number of rows.
   int touch_rows(const std::vector<char>& moves, const std::vector<int>& surfaces, double margin,
                  Eigen::MatrixXd& normal, Eigen::VectorXd& gaps);
-  /// `moves` without what moves links on which one of `surfaces` (geometries, none of which it moves) lies, nearer than
-  /// `gap` [m]: fingers that have let go still carry it there.
-  std::vector<char> without_carriers(const std::vector<char>& moves, const std::vector<int>& surfaces, double gap);
+  /// `moves` without what moves links that touch one of `surfaces` (geometries, none of which it moves): where fingers
+  /// have let go, these links carry it. They touch below a tenth of settings.plan.standoff_m.
+  std::vector<char> without_carriers(const std::vector<char>& moves, const std::vector<int>& surfaces);
   /// J: the velocity of the point of `body` at p_W per unit of each command, 3 × nu.
   void point_rows(int body, const Eigen::Vector3d& p_W, Eigen::MatrixXd& J);
 

@@ -185,9 +185,10 @@ struct RolloutTree::Worker : WorkerContext {
     const scene::PlanSettings& settings = steps.scene().settings().plan;
     std::optional<Grasp> best;
     double least = std::numeric_limits<double>::infinity();
+    const std::vector<char> moves = choose_moves(motion.q, fingers, draw);
     const int candidates = pressure.presses ? settings.closure_candidates : settings.candidates;
     for (int k = 0; k < candidates && !steps.is_over(); ++k) {
-      std::optional<Grasp> grasp = sample_released(motion.q, fingers, draw, pressure.pinches);
+      std::optional<Grasp> grasp = sample(motion.q, fingers, moves, draw, pressure.pinches);
       if (!grasp) break;  // not with all attempts: these fingers do not reach the objects from here
       const double rank = candidates == 1    ? 0
                           : pressure.presses ? -resistance(motion, *grasp)
@@ -241,9 +242,11 @@ struct RolloutTree::Worker : WorkerContext {
     Growth growth;
     Motion motion{instant_of(node), {}};
     if (leg.transit != nullptr) {
-      const Grasp grasp = grasp_after(*leg.transit, plan);
+      Grasp grasp = grasp_after(*leg.transit, plan);
       growth.regrasped = true;
-      if (!transit.release(grasp.moves, motion) || !transit.reach(grasp, draw, motion)) return growth;
+      if (!transit.release(grasp.moves, motion)) return growth;
+      grasp.moves = moves_once_released(steps.scene(), shared->hand, grasp, motion.q, proximity);
+      if (!transit.reach(grasp, draw, motion)) return growth;
       growth.transit = motion;
       motion.commands.clear();
     }

@@ -59,16 +59,16 @@ struct WorkerContext {
   std::vector<int> choose_fingers(RandomStream& draw) const {
     return baseline ? shared->hand.all_fingers() : shared->sampler.choose_fingers(draw);
   }
-  /// A grasp of the objects as they lie in q by these fingers, which have let go there, if one is found; `pinches` is
-  /// for ContactSampler.
-  std::optional<Grasp> sample_released(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw,
-                                       bool pinches = false) {
-    return baseline ? baseline->sample(q, draw, proximity)
-                    : shared->sampler.sample_released(q, fingers, draw, proximity, pinches);
+  /// What a grasp of these fingers may move, once they have let go in q; all of them with a sampler of the baseline.
+  std::vector<char> choose_moves(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw) {
+    return baseline ? shared->hand.commands_of(fingers) : shared->sampler.choose_moves(q, fingers, draw, proximity);
   }
-  /// The same of fingers that may be anywhere.
-  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, RandomStream& draw) {
-    return baseline ? baseline->sample(q, draw, proximity) : shared->sampler.sample(q, fingers, draw, proximity);
+  /// A grasp of the objects as they lie in q by these fingers, if one is found; `moves` and `pinches` are for
+  /// ContactSampler.
+  std::optional<Grasp> sample(const Eigen::VectorXd& q, const std::vector<int>& fingers, const std::vector<char>& moves,
+                              RandomStream& draw, bool pinches = false) {
+    return baseline ? baseline->sample(q, draw, proximity)
+                    : shared->sampler.sample(q, fingers, moves, draw, proximity, pinches);
   }
 };
 

@@ -114,8 +114,9 @@ struct SingleStepRrt::Worker : WorkerContext {
     const std::vector<int> fingers = choose_fingers(draw);
     const bool moves = settings->regrasp == scene::Regrasp::kTransit;
     if (moves && !transit.release(shared->hand.commands_of(fingers), motion)) return false;
-    const std::optional<Grasp> grasp =
-        moves ? sample_released(motion.q, fingers, draw) : sample(motion.q, fingers, draw);
+    const std::vector<char> commands =
+        moves ? choose_moves(motion.q, fingers, draw) : shared->hand.commands_of(fingers);
+    const std::optional<Grasp> grasp = sample(motion.q, fingers, commands, draw);
     if (!grasp) return false;
     if (moves) return transit.reach(*grasp, draw, motion);
     set_joint_positions(steps.scene(), grasp->joints, motion.q);
