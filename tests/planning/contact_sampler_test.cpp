@@ -88,27 +88,48 @@ TEST(FingerShare, IsHowOftenOneFingerIsChosen) {
   }
 }
 
+/// A scene with the model of an MJCF file as its robot `hand`; `rest` of the file, with the scene's other keys.
+scene::Scene scene_of(const std::string& mjcf, const std::string& rest) {
+  const std::string folder = ::testing::TempDir() + "hand_" + std::to_string(getpid()) + "/";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "hand.xml") << mjcf;
+  const std::string file = folder + "hand.deft.yaml";
+  std::ofstream(file) << "deft: 1\ndirectives: [{add_model: {name: hand, file: hand.xml}}]\nstep: {h: 0.1}\n"
+                      << "initial: start\n"
+                      << rest;
+  Diagnostics diagnostics;
+  return io::load_scene(file, {}, diagnostics);
+}
+
 /// A ball on a shelf that a joint lifts, and a finger on the shelf.
 scene::Scene ball_on_shelf() {
-  const std::string folder = ::testing::TempDir() + "shelf_" + std::to_string(getpid()) + "/";
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "shelf.xml") << R"(<mujoco model="shelf"><worldbody><body name="shelf">
+  return scene_of(R"(<mujoco model="shelf"><worldbody><body name="shelf">
     <joint name="lift" type="slide" axis="0 0 1" range="-0.1 0.1"/><geom type="box" size="0.2 0.1 0.01" mass="1"/>
     <body name="finger" pos="-0.15 0 0.2"><joint name="hinge" axis="0 1 0" range="-114 114"/>
       <geom type="capsule" fromto="0 0 0 0 0 -0.15" size="0.01" mass="0.1"/></body>
-  </body></worldbody></mujoco>)";
-  const std::string file = folder + "shelf.deft.yaml";
-  std::ofstream(file) << R"(deft: 1
-directives: [{add_model: {name: shelf, file: shelf.xml}}]
-bodies: {ball: {shape: {sphere: {radius: 0.04}}, mass: 0.1, joint: free}}
-robots: [{name: shelf, stiffness: [100, 10]}]
-step: {h: 0.1}
-configurations: {start: {shelf: {lift: 0, hinge: 0}, ball: {position: [-0.06, 0, 0.05]}}}
-initial: start
+  </body></worldbody></mujoco>)",
+                  R"(bodies: {ball: {shape: {sphere: {radius: 0.04}}, mass: 0.1, joint: free}}
+robots: [{name: hand, stiffness: [100, 10]}]
+configurations: {start: {hand: {lift: 0, hinge: 0}, ball: {position: [-0.06, 0, 0.05]}}}
 goals: {there: {ball: {position: [0.06, 0, 0.05]}}}
-)";
-  Diagnostics diagnostics;
-  return io::load_scene(file, {}, diagnostics);
+)");
+}
+
+TEST(Proximity, SeesJawsThatFollowOneCommandMeet) {
+  const scene::Scene scene = scene_of(R"(<mujoco model="jaws"><worldbody><body name="palm"><geom size="0.01" mass="1"/>
+    <body name="left" pos="-0.1 0 0.3"><joint name="close" type="slide" axis="1 0 0" range="0 0.1"/>
+      <geom type="box" size="0.01 0.02 0.02" mass="0.1"/></body>
+    <body name="right" pos="0.1 0 0.3"><joint name="follow" type="slide" axis="-1 0 0" range="0 0.1"/>
+      <geom type="box" size="0.01 0.02 0.02" mass="0.1"/></body>
+  </body></worldbody><equality><joint joint1="follow" joint2="close"/></equality></mujoco>)",
+                                      R"(robots: [{name: hand, stiffness: [100], self_collision: true}]
+configurations: {start: {hand: {close: 0.05}}}
+)");
+  Proximity proximity(scene);
+  proximity.place(scene.initial_configuration());
+  EXPECT_NEAR(proximity.smallest_gap({1}, 0.2), 0.08, 1e-9);
+  EXPECT_FALSE(proximity.is_free({1}, 0.1));
+  EXPECT_TRUE(proximity.is_free({1}, 0.05));
 }
 
 TEST(ContactSampler, LeavesLinksThatCarryTheObjectWhereTheyAreEveryOtherTime) {

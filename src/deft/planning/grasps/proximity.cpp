@@ -19,20 +19,21 @@ Proximity::Proximity(const scene::Scene& scene) : scene_(&scene), state_(scene.m
   movers_.resize(scene.model().bodies().size());
   for (std::size_t b = 1; b < movers_.size(); ++b) {
     for (const int v : scene.model().columns(static_cast<int>(b))) {
-      if (const int u = scene.command_shares()[v].command; u >= 0) movers_[b].push_back(u);
+      if (scene.command_shares()[v].command >= 0) movers_[b].push_back(v);
     }
-    std::sort(movers_[b].begin(), movers_[b].end());  // joints that follow share their leader's
+    std::sort(movers_[b].begin(), movers_[b].end());
   }
 }
 
 void Proximity::place(const Eigen::VectorXd& q) { scene_->update(q, state_); }
 
 bool Proximity::concerns(const std::vector<char>& moves, int body_a, int body_b) const {
-  // The joints that both hang on turn the pair as one.
+  // The joints that both hang on turn the pair as one; joints that follow one command do not.
   const std::vector<int>&a = movers_[body_a], &b = movers_[body_b];
   const auto is_alone = [&](const std::vector<int>& side, const std::vector<int>& other) {
-    return std::any_of(side.begin(), side.end(),
-                       [&](int u) { return moves[u] && !std::binary_search(other.begin(), other.end(), u); });
+    return std::any_of(side.begin(), side.end(), [&](int v) {
+      return moves[scene_->command_shares()[v].command] && !std::binary_search(other.begin(), other.end(), v);
+    });
   };
   return is_alone(a, b) || is_alone(b, a);
 }
@@ -75,7 +76,7 @@ std::vector<char> Proximity::without_carriers(const std::vector<char>& moves, co
   for (const collision::ContactPair& pair : contacts_of(moves, kTouches * scene_->settings().plan.standoff_m)) {
     const bool is_a = contains(surfaces, pair.geometry_a);
     if (is_a == contains(surfaces, pair.geometry_b)) continue;
-    for (const int u : movers_[is_a ? pair.body_b : pair.body_a]) others[u] = 0;
+    for (const int v : movers_[is_a ? pair.body_b : pair.body_a]) others[scene_->command_shares()[v].command] = 0;
   }
   return others;
 }

@@ -50,7 +50,7 @@ class Proximity {
 
   const scene::Scene* scene_;
   scene::SceneState state_;
-  std::vector<std::vector<int>> movers_;  // commands that move each body
+  std::vector<std::vector<int>> movers_;  // entries of v that commands move and each body hangs on
   std::vector<double> jacobian_;
   std::vector<std::pair<int, const collision::ContactPair*>> touches_;  // link, its nearest pair
   Eigen::MatrixXd J_a_, J_b_;
