@@ -6,10 +6,9 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from .experiment import ROOT, baseline, record_words, table
+from .experiment import ROOT, baseline, recorded_words, table
 from .holding_study import MISSING, share, spread
 
-NOTHING = "**Nothing has been recorded yet.**\n"
 PLACE = "(<!-- data: {} -->\n)(.*?)(<!-- end of data -->)"
 
 
@@ -21,7 +20,7 @@ def plants() -> str:
     error = {(row["scene"], row["who"]): f"{100 * row['error']:.3f} %" for row in rows}
     scenes = list(dict.fromkeys(row["scene"] for row in rows))
     lines = table(["scene", *who], [[scene, *(error.get((scene, name), "–") for name in who)] for scene in scenes])
-    return f"{lines}\n\nRecorded {record_words(recorded['sources'])}\n" if rows else ""
+    return f"{lines}\n\n{recorded_words(recorded['sources'])}\n" if rows else ""
 
 
 def coverage() -> str:
@@ -32,7 +31,7 @@ def coverage() -> str:
     rows = [[name, str(count["lines"]), f"{100 * count['reached'] / count['lines']:.1f} %"] for name, count in recorded["modules"].items()]
     absent = ", ".join(f"`{name}`" for name in recorded["absent"])
     left_out = f" Left out, since the processor cannot run it: {absent}." if absent else ""
-    return f"{table(['module', 'lines', 'reached'], rows)}\n\nRecorded {record_words(recorded['sources'])}{left_out}\n"
+    return f"{table(['module', 'lines', 'reached'], rows)}\n\n{recorded_words(recorded['sources'])}{left_out}\n"
 
 
 def code(line: str) -> str:
@@ -52,7 +51,7 @@ def mutants() -> str:
     asked = {"": "of its module", "survived neighbours": "of its module and its neighbours", "survived": "all"}
     rows = [[f"{s['file']}:{s['line']}", code(s["before"]), code(s["after"]), asked[s["whole"]]] for s in recorded["survivors"]]
     survivors = table(["not noticed", "line", "became", "tests that ran"], rows) + "\n\n" if rows else ""
-    return f"{lines[0]}\n\n{survivors}Recorded {record_words(recorded['sources'])}\n"
+    return f"{lines[0]}\n\n{survivors}{recorded_words(recorded['sources'])}\n"
 
 
 def fuzz() -> str:
@@ -74,7 +73,7 @@ def fuzz() -> str:
                 str(sum(len(run["defects"]) for run in runs)),
             ]
         )
-    return f"{table(['reader', 'minutes', 'files read', 'edges reached', 'files that failed'], rows)}\n\nRecorded {record_words(recorded['sources'])}\n"
+    return f"{table(['reader', 'minutes', 'files read', 'edges reached', 'files that failed'], rows)}\n\n{recorded_words(recorded['sources'])}\n"
 
 
 def models() -> str:
@@ -90,7 +89,7 @@ def models() -> str:
         why = ", ".join(f"{count} × {code(reason)}" for reason, count in refused.most_common())
         rows.append([name, str(len(own)), str(sum(row["loads"] for row in own)), str(sum(row["agrees"] for row in own)), why])
     lines = table(["collection", "compiled by MuJoCo", "loaded", "agree", "refused"], rows)
-    return f"{lines}\n\nRecorded {record_words(recorded['sources'])}\n"
+    return f"{lines}\n\n{recorded_words(recorded['sources'])}\n"
 
 
 def package() -> str:
@@ -111,7 +110,7 @@ def package() -> str:
     theirs = [[f"`{row['task']}`, MuJoCo", f"{row['single_per_s']:,.0f}", f"{row['h']:g}", "–"] for row in recorded["hand_tasks"]["tasks"]]
     costs = table(["", "measured", "bar"], rows)
     tasks = table(["environment", "steps a second, one core", "a step [s]", "in a vector of 64, all cores"], ours + theirs)
-    return f"{costs}\n\n{tasks}\n\nRecorded {record_words(recorded['sources'])}\n"
+    return f"{costs}\n\n{tasks}\n\n{recorded_words(recorded['sources'])}\n"
 
 
 def robot() -> str:
@@ -139,7 +138,7 @@ def robot() -> str:
             ]
         )
     head = ["plan", "arrived", "bar", "plan [s]", "more than the plan [s]", "held [s]", "periods late", "targets beyond limits", "simulation behind by at most [ms]", "driver killed: targets, joints moved [rad]"]  # fmt: skip
-    return f"{table(head, rows)}\n\nTimes: p50, p95. Recorded {record_words(recorded['sources'])}\n"
+    return f"{table(head, rows)}\n\nTimes: p50, p95. {recorded_words(recorded['sources'])}\n"
 
 
 TABLES = {
@@ -158,7 +157,9 @@ def renewed(name: str) -> tuple[Path, str, str]:
     relative, made = TABLES[name]
     file = ROOT / relative
     before = file.read_text()
-    after, count = re.subn(PLACE.format(name), lambda found: found[1] + (made() or NOTHING) + found[3], before, flags=re.S)
+    after, count = re.subn(
+        PLACE.format(name), lambda found: found[1] + (made() or recorded_words([]) + "\n") + found[3], before, flags=re.S
+    )
     if count != 1:
         raise ValueError(f"{file}: {count} places for data: {name}")
     return file, before, after

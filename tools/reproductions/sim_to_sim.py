@@ -7,7 +7,7 @@ import json
 import numpy as np
 from suites.sim_to_sim import FOLDER
 
-from .experiment import Laboratory, baseline, claim, new_figure, picture, record_words, save_figure, table
+from .experiment import Laboratory, baseline, new_figure, picture, record_words, recorded_words, save_figure, table
 from .holding_study import LOST_M, MISSING
 
 KEYS = {"position_m": "m", "rotation_rad": "rad"}
@@ -56,7 +56,7 @@ def ordering_words(systems: dict[str, list[dict]]) -> str:
     for key, unit in KEYS.items():
         plane, space = (middle(in_plane, key) for in_plane in (True, False))
         what = ("positions", "rotations")[key == "rotation_rad"]
-        how = claim("smaller, as published", plane < space) if plane < space else claim("not smaller, other than published", plane >= space)
+        how = "smaller, as published" if plane < space else "not smaller, other than published"
         sentences.append(f"errors of {what} are {how} ({plane:.2g} {unit} against {space:.2g} {unit})")
     return f"In the plane, medians against those in space, {'; '.join(sentences)}."
 
@@ -87,7 +87,7 @@ def draw_plant(axis, systems: dict[str, list[dict]], key: str, number: int, labe
 
 def text(result: dict) -> str:
     settings, first = result["settings"], result["first_version"]
-    recorded = record_words(result["sources"]) if result["sources"] else "**Nothing has been recorded yet.**"
+    recorded = recorded_words(result["sources"])
     main, other = settings["approximations"]
     columns = ["system", "plans", "segments", "moves [m], p50", "[rad]", "off [m], p50 (quartiles)", "[rad]", f"lost (> {LOST_M:g} m)"]
     systems, seeds = of_plant(result, main), settings["seeds"]
