@@ -96,7 +96,7 @@ def text(result: dict) -> str:
 # First plans in another simulator, segment by segment
 
 Source: T. Pang, H. J. T. Suh, L. Yang and R. Tedrake, *Global planning for contact-rich manipulation via local smoothing of quasi-dynamic contact models*, IEEE T-RO 2023, Fig. 12.
-Written by `./run reproduce sim_to_sim` from what `./run bench sim-to-sim --record` recorded, which needs Drake: {recorded}
+Written by `./run reproduce sim_to_sim` from what `./run bench sim-to-sim --record` recorded, which needs Drake. {recorded}
 Settings were frozen, and seeds drawn from the commit that froze them ([benchmarks/sim_to_sim](../../benchmarks/sim_to_sim)).
 
 **Given**: the systems; segments of plans between regrasps, played open loop in Drake on stiffness-controlled robots from the plan's own state; errors on a logarithmic axis, small in the plane, larger in
