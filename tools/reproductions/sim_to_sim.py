@@ -7,7 +7,7 @@ import json
 import numpy as np
 from suites.sim_to_sim import FOLDER
 
-from .experiment import Laboratory, baseline, new_figure, picture, record_words, recorded_words, save_figure, table
+from .experiment import Laboratory, baseline, claim, new_figure, picture, record_words, recorded_words, save_figure, table
 from .holding_study import LOST_M, MISSING
 
 KEYS = {"position_m": "m", "rotation_rad": "rad"}
@@ -56,7 +56,7 @@ def ordering_words(systems: dict[str, list[dict]]) -> str:
     for key, unit in KEYS.items():
         plane, space = (middle(in_plane, key) for in_plane in (True, False))
         what = ("positions", "rotations")[key == "rotation_rad"]
-        how = "smaller, as published" if plane < space else "not smaller, other than published"
+        how = claim("smaller, as published", plane < space) if plane < space else claim("not smaller, other than published", plane >= space)
         sentences.append(f"errors of {what} are {how} ({plane:.2g} {unit} against {space:.2g} {unit})")
     return f"In the plane, medians against those in space, {'; '.join(sentences)}."
 
