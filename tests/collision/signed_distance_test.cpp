@@ -104,6 +104,14 @@ TEST_P(Pair, ReproducesKnownDistancesApart) {
   EXPECT_EQ(worst.uncertified, 0);
 }
 
+void expect_least_penetrations(const Worst& worst, double tolerance) {
+  EXPECT_LT(worst.distance, tolerance);
+  EXPECT_LT(worst.outside, tolerance);
+  EXPECT_LT(worst.apart, 1e-12);
+  EXPECT_EQ(worst.uncertified, 0);
+  EXPECT_EQ(worst.beaten, 0);
+}
+
 TEST_P(Pair, FindsTheLeastPenetration) {
   const auto& [a, exact_a] = bodies()[std::get<0>(GetParam())];
   const auto& [b, exact_b] = bodies()[std::get<1>(GetParam())];
@@ -112,11 +120,7 @@ TEST_P(Pair, FindsTheLeastPenetration) {
   if (std::getenv("DEFT_PRINT_WORST"))
     std::printf("%s-%s inside: d %.1e outside %.1e apart %.1e uncertified %d beaten %d\n", a.name.c_str(),
                 b.name.c_str(), worst.distance, worst.outside, worst.apart, worst.uncertified, worst.beaten);
-  EXPECT_LT(worst.distance, tolerance);
-  EXPECT_LT(worst.outside, tolerance);
-  EXPECT_LT(worst.apart, 1e-12);
-  EXPECT_EQ(worst.uncertified, 0);
-  EXPECT_EQ(worst.beaten, 0);
+  expect_least_penetrations(worst, tolerance);
 }
 
 // Far inside, where a side, a rim and a cap are about as near: thin slivers everywhere on the difference's surface.
@@ -125,11 +129,7 @@ TEST_P(Pair, FindsTheLeastPenetrationOfDeepOverlaps) {
   const auto& [b, exact_b] = bodies()[std::get<1>(GetParam())];
   const double tolerance = exact_a && exact_b ? 1e-9 : 1e-6;
   const Worst worst = sweep(a, b, -5e-3, -5e-2, tolerance, kPoses / 5);
-  EXPECT_LT(worst.distance, tolerance);
-  EXPECT_LT(worst.outside, tolerance);
-  EXPECT_LT(worst.apart, 1e-12);
-  EXPECT_EQ(worst.uncertified, 0);
-  EXPECT_EQ(worst.beaten, 0);
+  expect_least_penetrations(worst, tolerance);
 }
 
 // The polytope that grows inside the difference ends at its surface, whatever rounding says of points in a face's
@@ -152,7 +152,6 @@ TEST_P(Pair, GuessesThePenetrationNearTheBest) {
   int overlapping = 0, global = 0;
   for (int i = 0; i < kPoses / 2; ++i) {
     const double away = i % 2 == 0 ? 0 : 100;  // [m], of both: rounding grows with it
-
     for (int k = 0; k < 2; ++k) {
       posed[k].shape = &shapes[k];
       posed[k].R_WG = random_rotation(random);

@@ -94,45 +94,26 @@ def new_rows(systems: dict[str, dict]) -> list[list]:
     return rows
 
 
-def earlier_rows(systems: dict[str, dict], sources: list[dict]) -> list[list]:
-    """What later versions of the planner replaced, each with its seeds."""
-    rows = []
-    for row, source in zip(systems.values(), sources, strict=True):
-        if row is latest(systems, row["robot"], row["object"], row["first"]):
-            continue
-        times = first_times(row)
-        kind = "first" if row["first"] else "holds"
-        rows.append(
-            [
-                row["robot"],
-                row["object"],
-                kind,
-                row["first_seed"],
-                runs_words(row),
-                seconds(times, 0.5),
-                seconds(times, 1),
-                short(source["commit"]),
-            ]
-        )
-    return rows
+def earlier_row(row: dict, source: dict) -> list:
+    """What a later version of the planner replaced, with its seeds."""
+    times, kind = first_times(row), "first" if row["first"] else "holds"
+    return [row["robot"], row["object"], kind, row["first_seed"], runs_words(row), seconds(times, 0.5), seconds(times, 1), short(source["commit"])]  # fmt: skip
 
 
 def new_text(systems: dict[str, dict], sources: list[dict], limit_s: float | None) -> str:
-    now = [
-        source
-        for row, source in zip(systems.values(), sources, strict=True)
-        if row is latest(systems, row["robot"], row["object"], row["first"])
-    ]
-    seeds = sorted({row["first_seed"] for row in systems.values() if row is latest(systems, row["robot"], row["object"], row["first"])})
+    now: list[tuple[dict, dict]] = []
+    earlier: list[tuple[dict, dict]] = []
+    for row, source in zip(systems.values(), sources, strict=True):
+        (now if row is latest(systems, row["robot"], row["object"], row["first"]) else earlier).append((row, source))
+    seeds = sorted({row["first_seed"] for row, _ in now})
     limit = f"At most {limit_s:g} s a seed, seeds from {' or '.join(map(str, seeds))}. " if limit_s is not None else ""
-    earlier = earlier_rows(systems, sources)
     before = f"""
 Versions of the planner before, each with seeds of its own, for those that came after were chosen with what these had shown:
 
-{table(["robot", "object", "plan", "seeds from", "found", "p50 [s]", "longest [s]", "commit"], earlier)}
+{table(["robot", "object", "plan", "seeds from", "found", "p50 [s]", "longest [s]", "commit"], [earlier_row(*pair) for pair in earlier])}
 """
     return f"""`deft new ROBOT OBJECT --goal GOAL` writes a scene, `deft plan` plans for it as it is: hands turn the object, arms move it. `./run bench new-scenes ROBOT…`, with
-`--first` and without. {limit}{recorded_words(now)}
+`--first` and without. {limit}{recorded_words([source for _, source in now])}
 First plans as above; those that hold do so before all judges of `plan.judges` ([plans that hold](plans_that_hold.md)).
 
 {table(["robot", "object", "goal", "first plan found", "p50 [s]", "longest [s]", "plan that holds found"], new_rows(systems))}
